@@ -1,0 +1,147 @@
+//! The command line: one file a subcommand, each a plain function from arguments to an
+//! [`ExitStatus`].
+
+mod failure;
+mod hook;
+mod printer;
+mod serve;
+
+use std::ffi::{OsStr, OsString};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use failure::Failure;
+pub use printer::Printer;
+
+use crate::config::{Config, Environment};
+use crate::paths::Paths;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// Done, or there was nothing to do.
+    Done,
+    /// Failed or refused; the reason was printed.
+    Failed,
+    /// Wrong usage.
+    Usage,
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
+        match status {
+            ExitStatus::Done => Self::from(0),
+            ExitStatus::Failed => Self::from(1),
+            ExitStatus::Usage => Self::from(2),
+        }
+    }
+}
+
+/// Closes the loop around coding agents: their hooks report what happens, the daemon answers with
+/// what the agent should know before its next step.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tma1",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::Arguments),
+    Hook(hook::Arguments),
+}
+
+/// What every command is given: where things are, what is set, where to print.
+#[derive(Debug)]
+struct Context {
+    paths: Paths,
+    config: Config,
+    printer: Printer,
+}
+
+/// Runs the command line and returns the exit status: 0 done, 1 failed or refused, 2 wrong usage.
+pub fn main(arguments: Vec<OsString>) -> ExitCode {
+    let printer = Printer;
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return report_usage(&error).into(),
+    };
+    // A hook runs before every step of an agent: it takes no part in anything below, and never
+    // fails.
+    if let Command::Hook(arguments) = cli.command {
+        return hook::run(&arguments).into();
+    }
+    match run(cli.command, printer) {
+        Ok(status) => status.into(),
+        Err(failure) => failure.report(printer).into(),
+    }
+}
+
+/// Puts `serve` into the arguments of `tma1-server` when they name no subcommand.
+pub fn serve_by_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    const ABOUT: [&str; 4] = ["-h", "--help", "-V", "--version"];
+    let names_subcommand = arguments.get(1).is_some_and(|first| {
+        ABOUT.map(OsStr::new).contains(&first.as_os_str())
+            || !first.to_string_lossy().starts_with('-')
+    });
+    if !names_subcommand {
+        arguments.insert(arguments.len().min(1), "serve".into());
+    }
+    arguments
+}
+
+fn run(command: Command, printer: Printer) -> Result<ExitStatus, Failure> {
+    let environment = Environment::capture();
+    let context = Context {
+        paths: Paths::resolve(&environment)?,
+        config: Config::from_environment(&environment)?,
+        printer,
+    };
+    match command {
+        Command::Serve(arguments) => serve::run(&arguments, &context),
+        Command::Hook(arguments) => Ok(hook::run(&arguments)),
+    }
+}
+
+/// Help and version are answers; anything else is wrong usage.
+fn report_usage(error: &clap::Error) -> ExitStatus {
+    drop(error.print());
+    if error.use_stderr() {
+        ExitStatus::Usage
+    } else {
+        ExitStatus::Done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn defaulted(arguments: &[&str]) -> Vec<OsString> {
+        serve_by_default(arguments.iter().map(OsString::from).collect())
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        <Cli as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn the_server_binary_serves_unless_it_is_told_something_else() {
+        assert_eq!(defaulted(&["tma1-server"]), ["tma1-server", "serve"]);
+        assert_eq!(
+            defaulted(&["s", "--port", "1"]),
+            ["s", "serve", "--port", "1"]
+        );
+        assert_eq!(defaulted(&["s", "install"]), ["s", "install"]);
+        assert_eq!(defaulted(&["s", "--version"]), ["s", "--version"]);
+        assert_eq!(defaulted(&[]), ["serve"]);
+    }
+}

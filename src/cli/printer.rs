@@ -1,0 +1,25 @@
+//! The one place that writes to standard output and standard error.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+/// Writes what a command has to say.
+///
+/// Colours are the caller's, by `console::style`, which leaves them out in a pipe and under
+/// `NO_COLOR`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Printer;
+
+impl Printer {
+    /// Writes `text` to standard output as it is.
+    pub fn out(self, text: impl Display) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        write!(stdout, "{text}")?;
+        stdout.flush()
+    }
+
+    /// Writes `text` and a line end to standard error; a failure to complain is not reported.
+    pub fn error_line(self, text: impl Display) {
+        drop(writeln!(io::stderr().lock(), "{text}"));
+    }
+}

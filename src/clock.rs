@@ -1,0 +1,71 @@
+//! The clock, read here and nowhere else; everything below takes the time as an argument.
+
+use std::time::{Duration, Instant, SystemTime};
+
+/// A wall clock reading: milliseconds since the Unix epoch.
+///
+/// The log stores it, and the digest computes ages and durations from it. The wall clock can be
+/// set back, so differences saturate at zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// From milliseconds since the Unix epoch.
+    pub const fn from_unix_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub const fn as_unix_millis(self) -> i64 {
+        self.0
+    }
+
+    /// How long before `self` the moment `earlier` was; zero if it was not before.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// The moment `duration` before `self`.
+    #[must_use]
+    pub fn minus(self, duration: Duration) -> Self {
+        Self(
+            self.0
+                .saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+        )
+    }
+}
+
+/// The present moment.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the place that reads the wall clock"
+)]
+pub fn now() -> Timestamp {
+    let since_epoch = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The monotonic clock, for deadlines.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the place that reads the monotonic clock"
+)]
+pub fn monotonic() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_set_back_gives_zero_and_not_a_huge_age() {
+        let later = Timestamp::from_unix_millis(5_000);
+        let earlier = Timestamp::from_unix_millis(2_000);
+        assert_eq!(later.since(earlier), Duration::from_secs(3));
+        assert_eq!(earlier.since(later), Duration::ZERO);
+        assert_eq!(later.minus(Duration::from_secs(3)), earlier);
+    }
+}

@@ -1,0 +1,140 @@
+//! Every setting, resolved once from the environment and passed down.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+/// The port that the daemon listens on and the hook scripts talk to, unless told otherwise.
+pub const DEFAULT_PORT: u16 = 14318;
+
+/// A snapshot of the process environment; nothing else in the crate reads it.
+///
+/// An empty value counts as unset, as both agents treat `CLAUDE_CONFIG_DIR` and `CODEX_HOME`.
+#[derive(Debug, Clone, Default)]
+pub struct Environment(BTreeMap<OsString, OsString>);
+
+impl Environment {
+    /// The environment of this process.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place that reads the environment"
+    )]
+    pub fn capture() -> Self {
+        std::env::vars_os().collect()
+    }
+
+    /// The value of `name`, if it is set and not empty.
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
+        self.0
+            .get(OsStr::new(name))
+            .map(OsString::as_os_str)
+            .filter(|value| !value.is_empty())
+    }
+
+    /// Whether the switch `name` is on: set to anything but `0`, `false`, `no` or `off`.
+    pub fn is_on(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| {
+            let value = value.to_string_lossy().trim().to_ascii_lowercase();
+            !matches!(value.as_str(), "" | "0" | "false" | "no" | "off")
+        })
+    }
+}
+
+impl<K: Into<OsString>, V: Into<OsString>> FromIterator<(K, V)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(variables: I) -> Self {
+        Self(
+            variables
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+        )
+    }
+}
+
+/// The settings of this run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// `TMA1_PORT`: where the daemon listens on 127.0.0.1, and the port written into hook scripts.
+    pub port: u16,
+    /// Off with `TMA1_DISABLE_INJECTION=1`: events are recorded, every answer is empty.
+    pub injection: bool,
+}
+
+/// A setting whose value can't be used.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{name} is {value:?}, which is not {expected}")]
+pub struct ConfigError {
+    name: &'static str,
+    value: String,
+    expected: &'static str,
+}
+
+impl ConfigError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        format!("set {} to {}, or unset it", self.name, self.expected)
+    }
+}
+
+impl Config {
+    /// Reads every `TMA1_…` setting of the environment.
+    pub fn from_environment(environment: &Environment) -> Result<Self, ConfigError> {
+        let port = match environment.get("TMA1_PORT") {
+            None => DEFAULT_PORT,
+            Some(value) => value
+                .to_str()
+                .and_then(parse_port)
+                .ok_or_else(|| ConfigError {
+                    name: "TMA1_PORT",
+                    value: value.to_string_lossy().into_owned(),
+                    expected: "a port number from 1 to 65535",
+                })?,
+        };
+        Ok(Self {
+            port,
+            injection: !environment.is_on("TMA1_DISABLE_INJECTION"),
+        })
+    }
+}
+
+fn parse_port(value: &str) -> Option<u16> {
+    value.trim().parse().ok().filter(|port| *port != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        Config::from_environment(&variables.iter().copied().collect())
+    }
+
+    #[test]
+    fn without_variables_the_defaults_hold() {
+        assert_eq!(
+            config(&[]),
+            Ok(Config {
+                port: 14318,
+                injection: true
+            })
+        );
+        assert_eq!(config(&[("TMA1_PORT", "")]).map(|c| c.port), Ok(14318));
+    }
+
+    #[test]
+    fn a_port_must_be_one() {
+        assert_eq!(config(&[("TMA1_PORT", "4000")]).map(|c| c.port), Ok(4000));
+        for bad in ["0", "65536", "-1", "http"] {
+            let error = config(&[("TMA1_PORT", bad)]).unwrap_err();
+            assert!(error.to_string().contains(bad), "{error}");
+            assert!(error.hint().contains("1 to 65535"));
+        }
+    }
+
+    #[test]
+    fn injection_is_disabled_by_a_true_value_only() {
+        for (value, injection) in [("1", false), ("true", false), ("0", true), ("off", true)] {
+            let config = config(&[("TMA1_DISABLE_INJECTION", value)]).unwrap();
+            assert_eq!(config.injection, injection, "{value}");
+        }
+    }
+}

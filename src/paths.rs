@@ -1,0 +1,141 @@
+//! Every location on disk, resolved once and passed down.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::Environment;
+
+/// Where things are for this user.
+#[derive(Debug, Clone)]
+pub struct Paths {
+    /// The user's home directory.
+    pub home: PathBuf,
+    /// Our own directory: `TMA1_DATA_DIR`, else `~/.tma1`.
+    pub root: PathBuf,
+    /// Claude Code's directory: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
+    pub claude_config: PathBuf,
+}
+
+/// A location that can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PathsError {
+    /// Neither `HOME` nor the account entry names a home directory.
+    #[error("there is no home directory to work in")]
+    NoHome,
+    /// A variable that moves a directory holds a relative path, which would mean another directory
+    /// for each working directory.
+    #[error("{name} is {value:?}, which is not an absolute path")]
+    Relative {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: PathBuf,
+    },
+}
+
+impl PathsError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoHome => "set HOME to your home directory".to_owned(),
+            Self::Relative { name, .. } => format!("set {name} to an absolute path, or unset it"),
+        }
+    }
+}
+
+impl Paths {
+    /// Resolves every location from the environment.
+    pub fn resolve(environment: &Environment) -> Result<Self, PathsError> {
+        let home = match absolute(environment, "HOME")? {
+            Some(home) => home,
+            None => dirs::home_dir().ok_or(PathsError::NoHome)?,
+        };
+        let root = absolute(environment, "TMA1_DATA_DIR")?.unwrap_or_else(|| home.join(".tma1"));
+        let claude_config =
+            absolute(environment, "CLAUDE_CONFIG_DIR")?.unwrap_or_else(|| home.join(".claude"));
+        Ok(Self {
+            home,
+            root,
+            claude_config,
+        })
+    }
+
+    /// Where the log of events lives.
+    pub fn data(&self) -> PathBuf {
+        self.root.join("data")
+    }
+
+    /// The log of events.
+    pub fn database(&self) -> PathBuf {
+        self.data().join("tma1.db")
+    }
+
+    /// Held by the one daemon that serves this data directory.
+    pub fn daemon_lock(&self) -> PathBuf {
+        self.data().join("daemon.lock")
+    }
+
+    /// Where the hook scripts are installed.
+    pub fn hooks(&self) -> PathBuf {
+        self.root.join("hooks")
+    }
+
+    /// Where a binary is copied that was started from a build or temporary folder.
+    pub fn bin(&self) -> PathBuf {
+        self.root.join("bin")
+    }
+
+    /// `path` as people write it: with `~` for their home directory.
+    pub fn display(&self, path: &Path) -> String {
+        match path.strip_prefix(&self.home) {
+            Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Ok(rest) => format!("~/{}", rest.display()),
+            Err(_) => path.display().to_string(),
+        }
+    }
+}
+
+fn absolute(environment: &Environment, name: &'static str) -> Result<Option<PathBuf>, PathsError> {
+    match environment.get(name).map(PathBuf::from) {
+        Some(value) if !value.is_absolute() => Err(PathsError::Relative { name, value }),
+        value => Ok(value),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn paths(variables: &[(&str, &str)]) -> Result<Paths, PathsError> {
+        Paths::resolve(&variables.iter().copied().collect())
+    }
+
+    #[test]
+    fn everything_lies_below_home_by_default() {
+        let paths = paths(&[("HOME", "/home/dev"), ("CLAUDE_CONFIG_DIR", "")]).unwrap();
+        assert_eq!(paths.database(), Path::new("/home/dev/.tma1/data/tma1.db"));
+        assert_eq!(paths.claude_config, Path::new("/home/dev/.claude"));
+        assert_eq!(paths.display(&paths.hooks()), "~/.tma1/hooks");
+        assert_eq!(paths.display(Path::new("/home/device")), "/home/device");
+    }
+
+    #[test]
+    fn directories_move_with_their_variable() {
+        let paths = paths(&[
+            ("HOME", "/home/dev"),
+            ("TMA1_DATA_DIR", "/srv/tma1"),
+            ("CLAUDE_CONFIG_DIR", "/srv/claude"),
+        ])
+        .unwrap();
+        assert_eq!(paths.hooks(), Path::new("/srv/tma1/hooks"));
+        assert_eq!(paths.claude_config, Path::new("/srv/claude"));
+    }
+
+    #[test]
+    fn a_relative_directory_is_refused_by_name() {
+        let error = paths(&[("HOME", "/home/dev"), ("TMA1_DATA_DIR", "data")]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            r#"TMA1_DATA_DIR is "data", which is not an absolute path"#
+        );
+    }
+}

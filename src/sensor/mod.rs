@@ -1,0 +1,1 @@
+//! Sensors: what we learn by looking, beside what the agents tell.

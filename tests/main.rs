@@ -1,0 +1,1 @@
+//! Integration tests: one module a capability, each with the real binary in a temporary HOME.

@@ -1,6 +1,15 @@
-//! What an agent says and wants to hear: its events, its tools, the envelope of an answer.
+//! What an agent says and wants to hear: its events, its tool calls, the envelope of an answer.
+
+mod envelope;
+mod event;
+mod patch;
+mod tool;
 
 use std::fmt;
+
+pub use envelope::{Answer, Envelope, Reply};
+pub use event::{EventError, EventKind, HookEvent, SessionKey};
+pub use tool::{ToolAction, ToolCall};
 
 /// A coding agent that we wire ourselves into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
@@ -18,6 +27,13 @@ impl Agent {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
         }
+    }
+
+    /// The agent of this [`name`](Self::name).
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::ClaudeCode, Self::Codex]
+            .into_iter()
+            .find(|agent| agent.name() == name)
     }
 }
 

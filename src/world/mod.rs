@@ -1,1 +1,115 @@
-//! What we know: sessions and projects, folded from events.
+//! What we know: sessions and projects, folded from events, and what an agent is told of it.
+//!
+//! The world does no I/O and reads no clock. The same events at the same times give the same state
+//! and the same answers, which is how it is tested and how it is rebuilt after a restart.
+
+mod digest;
+mod project;
+mod render;
+mod session;
+
+use std::collections::HashMap;
+
+use crate::agent::{Answer, EventKind, HookEvent, SessionKey};
+use crate::clock::Timestamp;
+use digest::Digest;
+use project::Project;
+use session::Session;
+
+/// How many sessions are kept in memory; beyond it the one that was silent for longest goes. The
+/// log still has it.
+const MAX_SESSIONS: usize = 512;
+
+/// The sessions that we know of.
+#[derive(Debug, Default)]
+pub struct World {
+    sessions: HashMap<SessionKey, Session>,
+}
+
+impl World {
+    /// Whether the session was seen before.
+    pub fn knows(&self, session: &SessionKey) -> bool {
+        self.sessions.contains_key(session)
+    }
+
+    /// Folds an event into the world.
+    ///
+    /// `project_root` is the root of the project that the event's working directory lies in. It
+    /// counts for the first event of a session and wherever the session starts anew; a command that
+    /// runs elsewhere does not move the session.
+    pub fn apply(&mut self, event: &HookEvent, project_root: &str, at: Timestamp) {
+        if !self.knows(&event.session) {
+            self.make_room();
+        }
+        let session = self
+            .sessions
+            .entry(event.session.clone())
+            .or_insert_with(|| Session::new(Project::new(project_root), at));
+        if event.kind == EventKind::SessionStart {
+            session.project = Project::new(project_root);
+        }
+        session.apply(&event.kind, at);
+    }
+
+    /// What the agent should be told in answer to an event that was [applied](Self::apply).
+    pub fn answer(&self, event: &HookEvent, now: Timestamp) -> Answer {
+        if event.kind
+            == (EventKind::Stop {
+                stop_hook_active: true,
+            })
+        {
+            // The turn goes on because a Stop hook blocked it. To say anything would block it again,
+            // and again: the agents cap that loop late or never.
+            return Answer::Nothing;
+        }
+        match event.kind {
+            EventKind::UserPromptSubmit | EventKind::SessionStart => {
+                self.digest(event, now).map_or(Answer::Nothing, |digest| {
+                    Answer::Context(render::block(&digest))
+                })
+            }
+            _ => Answer::Nothing,
+        }
+    }
+
+    fn digest<'a>(&'a self, event: &'a HookEvent, now: Timestamp) -> Option<Digest<'a>> {
+        let session = self.sessions.get(&event.session)?;
+        let digest = Digest::of_session(&event.session, session, now);
+        if event.kind == EventKind::SessionStart && session.tool_calls == 0 {
+            return Some(digest.after(self.previous_session(&event.session, session), now));
+        }
+        Some(digest)
+    }
+
+    /// The session of the same project, of whichever agent, that did something last before this one.
+    fn previous_session(
+        &self,
+        key: &SessionKey,
+        session: &Session,
+    ) -> Option<(&SessionKey, &Session)> {
+        self.sessions
+            .iter()
+            .filter(|(other, candidate)| {
+                *other != key && candidate.project == session.project && candidate.tool_calls > 0
+            })
+            // Keys are unique, so the choice does not depend on the order of the map.
+            .max_by_key(|(other, candidate)| (candidate.last_event_at, *other))
+    }
+
+    fn make_room(&mut self) {
+        if self.sessions.len() < MAX_SESSIONS {
+            return;
+        }
+        let oldest = self
+            .sessions
+            .iter()
+            .min_by_key(|(key, session)| (session.last_event_at, *key))
+            .map(|(key, _)| key.clone());
+        if let Some(oldest) = oldest {
+            self.sessions.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

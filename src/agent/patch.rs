@@ -1,0 +1,68 @@
+//! The patches of Codex's `apply_patch`, as far as their file names go.
+
+/// The files that a patch touches, in its order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Files<'a> {
+    /// Created or changed.
+    pub written: Vec<&'a str>,
+    /// Deleted, or moved away.
+    pub removed: Vec<&'a str>,
+}
+
+/// Reads the file lines of a patch.
+///
+/// Every line of a file's content is prefixed by `+`, `-`, a space or `@@`, so a line that begins
+/// with `***` is the patch's own.
+pub(super) fn files(patch: &str) -> Files<'_> {
+    let mut files = Files::default();
+    for line in patch.lines() {
+        let Some(directive) = line.strip_prefix("*** ") else {
+            continue;
+        };
+        if let Some(path) = value_of(directive, "Add File:") {
+            files.written.push(path);
+        } else if let Some(path) = value_of(directive, "Update File:") {
+            files.written.push(path);
+        } else if let Some(path) = value_of(directive, "Delete File:") {
+            files.removed.push(path);
+        } else if let Some(path) = value_of(directive, "Move to:") {
+            // Follows the `Update File:` line of the file that moves.
+            files.removed.extend(files.written.pop());
+            files.written.push(path);
+        }
+    }
+    files
+}
+
+fn value_of<'a>(directive: &'a str, name: &str) -> Option<&'a str> {
+    directive
+        .strip_prefix(name)
+        .map(str::trim)
+        .filter(|path| !path.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_file_line_counts() {
+        let patch = "*** Begin Patch\n*** Add File: src/login.py\n+def login():\n+*** Add File: not.me\n\
+                     *** Update File: README.md\n@@\n-old\n+new\n*** Delete File: old.txt\n\
+                     *** Update File: from.rs\n*** Move to: to.rs\n@@\n-a\n+b\n*** End Patch\n";
+        assert_eq!(
+            files(patch),
+            Files {
+                written: vec!["src/login.py", "README.md", "to.rs"],
+                removed: vec!["old.txt", "from.rs"],
+            }
+        );
+    }
+
+    #[test]
+    fn a_patch_without_files_has_none() {
+        for patch in ["", "*** Add File:", "*** Add File:   ", "not a patch"] {
+            assert_eq!(files(patch), Files::default(), "{patch}");
+        }
+    }
+}

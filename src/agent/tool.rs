@@ -1,0 +1,143 @@
+//! Tool calls, normalised: the agents name their tools differently, the world asks what they do.
+
+use serde_json::Value;
+
+use crate::agent::{Agent, patch};
+
+/// One call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The agent's id of the call, the same before and after; absent on some events.
+    pub id: Option<String>,
+    /// The agent's name of the tool.
+    pub name: String,
+    /// What the call does.
+    pub action: ToolAction,
+}
+
+/// What a tool call does, as far as the world cares. Paths are absolute and without `.` and `..`
+/// when the working directory is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolAction {
+    /// Changes files.
+    Edit {
+        /// Files that are created or changed, in the order of the call.
+        written: Vec<String>,
+        /// Files that are deleted, or moved away.
+        removed: Vec<String>,
+    },
+    /// Anything else.
+    Other,
+}
+
+impl ToolAction {
+    /// What the tool `name` of `agent` does with `input`, called in the directory `cwd`.
+    pub fn of_call(agent: Agent, name: &str, input: &Value, cwd: &str) -> Self {
+        let argument = |name: &str| input.get(name).and_then(Value::as_str);
+        match (agent, name) {
+            (Agent::ClaudeCode, "Edit" | "Write" | "MultiEdit" | "NotebookEdit") => {
+                match argument("file_path").or_else(|| argument("notebook_path")) {
+                    Some(path) => Self::Edit {
+                        written: vec![absolute(cwd, path)],
+                        removed: Vec::new(),
+                    },
+                    None => Self::Other,
+                }
+            }
+            (Agent::Codex, "apply_patch") => match argument("command") {
+                Some(text) => {
+                    let files = patch::files(text);
+                    let absolute = |path: &&str| absolute(cwd, path);
+                    Self::Edit {
+                        written: files.written.iter().map(absolute).collect(),
+                        removed: files.removed.iter().map(absolute).collect(),
+                    }
+                }
+                None => Self::Other,
+            },
+            _ => Self::Other,
+        }
+    }
+}
+
+/// `path` as seen from `cwd`, with `/` between its parts and `.` and `..` resolved by the text
+/// alone, as no file is looked at.
+fn absolute(cwd: &str, path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let is_absolute = path.starts_with('/') || has_drive(&path);
+    let joined = if is_absolute {
+        path
+    } else {
+        format!("{}/{path}", cwd.replace('\\', "/"))
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    let root = if joined.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
+}
+
+/// Whether a path begins with a Windows drive, such as `C:/`.
+fn has_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', b'/', ..] if letter.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn written(agent: Agent, name: &str, input: &Value) -> Option<Vec<String>> {
+        match ToolAction::of_call(agent, name, input, "/home/dev/project") {
+            ToolAction::Edit { written, .. } => Some(written),
+            ToolAction::Other => None,
+        }
+    }
+
+    #[test]
+    fn the_edit_tools_of_claude_code_name_their_file() {
+        let agent = Agent::ClaudeCode;
+        for name in ["Edit", "Write", "MultiEdit"] {
+            let input = json!({"file_path": "/home/dev/project/a.txt"});
+            assert_eq!(
+                written(agent, name, &input).unwrap(),
+                ["/home/dev/project/a.txt"]
+            );
+        }
+        let input = json!({"notebook_path": "/n.ipynb"});
+        assert_eq!(
+            written(agent, "NotebookEdit", &input).unwrap(),
+            ["/n.ipynb"]
+        );
+        assert_eq!(written(agent, "Edit", &json!({})), None);
+        assert_eq!(written(agent, "Read", &json!({"file_path": "/a"})), None);
+    }
+
+    #[test]
+    fn a_patch_of_codex_is_relative_to_the_calls_directory() {
+        let input = json!({"command": "*** Begin Patch\n*** Add File: src/../lib/./x.py\n+1\n*** End Patch\n"});
+        assert_eq!(
+            written(Agent::Codex, "apply_patch", &input).unwrap(),
+            ["/home/dev/project/lib/x.py"]
+        );
+    }
+
+    #[test]
+    fn paths_become_absolute_by_their_text() {
+        for (path, expected) in [
+            ("a", "/home/a"),
+            ("./a//b", "/home/a/b"),
+            ("../../../etc", "/etc"),
+            ("/x/../y", "/y"),
+            (r"C:\src\a.rs", "C:/src/a.rs"),
+            ("", "/home"),
+        ] {
+            assert_eq!(absolute("/home", path), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Projects.
+
+/// A project: what its sessions have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Project {
+    root: String,
+}
+
+impl Project {
+    /// The project whose root directory is `root`.
+    pub(super) fn new(root: &str) -> Self {
+        let root = root.replace('\\', "/");
+        Self {
+            root: root.trim_end_matches('/').to_owned(),
+        }
+    }
+
+    /// The name of the root directory.
+    pub(super) fn name(&self) -> &str {
+        match self.root.rsplit('/').next() {
+            Some(name) if !name.is_empty() => name,
+            _ => "/",
+        }
+    }
+
+    /// `path` as seen from the root, or as it is if it lies outside.
+    pub(super) fn relative<'a>(&self, path: &'a str) -> &'a str {
+        path.strip_prefix(self.root.as_str())
+            .and_then(|rest| rest.strip_prefix('/'))
+            .filter(|rest| !rest.is_empty())
+            .unwrap_or(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_is_named_after_its_root() {
+        for (root, name) in [
+            ("/home/dev/project", "project"),
+            ("/home/dev/project/", "project"),
+            (r"C:\src\app", "app"),
+            ("/", "/"),
+            ("", "/"),
+        ] {
+            assert_eq!(Project::new(root).name(), name, "{root}");
+        }
+    }
+
+    #[test]
+    fn paths_are_relative_inside_and_whole_outside() {
+        let project = Project::new("/home/dev/project");
+        assert_eq!(project.relative("/home/dev/project/src/a.rs"), "src/a.rs");
+        assert_eq!(
+            project.relative("/home/dev/project-two/a.rs"),
+            "/home/dev/project-two/a.rs"
+        );
+        assert_eq!(project.relative("/home/dev/project"), "/home/dev/project");
+        assert_eq!(project.relative("/etc/hosts"), "/etc/hosts");
+    }
+}

@@ -1,0 +1,220 @@
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::agent::Agent;
+
+const ROOT: &str = "/home/dev/shop";
+
+/// A world with a clock that moves on by a minute an event.
+struct Scene {
+    world: World,
+    now: Timestamp,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self {
+            world: World::default(),
+            now: Timestamp::from_unix_millis(1_800_000_000_000),
+        }
+    }
+
+    fn tell(&mut self, session: &str, name: &str, more: Value) -> Answer {
+        self.tell_as(Agent::ClaudeCode, session, name, more)
+    }
+
+    fn tell_as(&mut self, agent: Agent, session: &str, name: &str, more: Value) -> Answer {
+        let Value::Object(mut payload) = more else {
+            panic!("not an object: {more}")
+        };
+        payload.insert("hook_event_name".to_owned(), name.into());
+        payload.insert("session_id".to_owned(), session.into());
+        payload.entry("cwd").or_insert(ROOT.into());
+        let event = HookEvent::from_payload(agent, &payload).unwrap();
+        self.now = Timestamp::from_unix_millis(self.now.as_unix_millis() + 60_000);
+        self.world.apply(&event, ROOT, self.now);
+        self.world.answer(&event, self.now)
+    }
+
+    /// A whole tool call.
+    fn call(&mut self, session: &str, id: &str, tool: &str, input: &Value) {
+        let payload = json!({"tool_use_id": id, "tool_name": tool, "tool_input": input});
+        self.tell(session, "PreToolUse", payload.clone());
+        self.tell(session, "PostToolUse", payload);
+    }
+
+    fn prompt(&mut self, session: &str) -> String {
+        text(self.tell(session, "UserPromptSubmit", json!({"prompt": "go"})))
+    }
+
+    fn start(&mut self, session: &str, source: &str) -> String {
+        text(self.tell(session, "SessionStart", json!({"source": source})))
+    }
+}
+
+fn text(answer: Answer) -> String {
+    match answer {
+        Answer::Context(text) => text,
+        Answer::Nothing => panic!("nothing was said"),
+    }
+}
+
+#[test]
+fn a_session_that_did_nothing_yet_has_the_four_fields_that_are_always_there() {
+    let mut scene = Scene::new();
+    insta_block("first_prompt", &scene.prompt("0f1e2d3c-session"));
+}
+
+#[test]
+fn a_prompt_is_told_what_the_session_did() {
+    let mut scene = Scene::new();
+    scene.start("0f1e2d3c-session", "startup");
+    let file = |name: &str| json!({"file_path": format!("{ROOT}/{name}")});
+    scene.call("0f1e2d3c-session", "1", "Bash", &json!({"command": "ls"}));
+    scene.call("0f1e2d3c-session", "2", "Write", &file("src/cart.rs"));
+    scene.call("0f1e2d3c-session", "3", "Read", &file("README.md"));
+    scene.call(
+        "0f1e2d3c-session",
+        "4",
+        "Edit",
+        &json!({"file_path": "/etc/hosts"}),
+    );
+    scene.call("0f1e2d3c-session", "5", "Edit", &file("src/cart.rs"));
+    scene.call("0f1e2d3c-session", "6", "Bash", &json!({"command": "ls"}));
+    insta_block("second_prompt", &scene.prompt("0f1e2d3c-session"));
+}
+
+#[test]
+fn a_new_session_is_told_of_the_one_before() {
+    let mut scene = Scene::new();
+    scene.call(
+        "aaaaaaaa",
+        "1",
+        "Write",
+        &json!({"file_path": format!("{ROOT}/src/cart.rs")}),
+    );
+    scene.tell("aaaaaaaa", "SessionEnd", json!({"reason": "other"}));
+    insta_block("new_session", &scene.start("bbbbbbbb", "startup"));
+}
+
+#[test]
+fn a_resumed_session_is_told_of_itself() {
+    let mut scene = Scene::new();
+    scene.call("aaaaaaaa", "1", "Bash", &json!({"command": "ls"}));
+    scene.call("bbbbbbbb", "2", "Bash", &json!({"command": "ls"}));
+    let block = scene.start("aaaaaaaa", "resume");
+    assert!(block.contains("tool_calls: 1\n"), "{block}");
+    assert!(!block.contains("previous_session"), "{block}");
+}
+
+#[test]
+fn a_session_that_only_said_hello_is_no_previous_session() {
+    let mut scene = Scene::new();
+    scene.prompt("aaaaaaaa");
+    assert!(
+        !scene
+            .start("bbbbbbbb", "startup")
+            .contains("previous_session")
+    );
+}
+
+#[test]
+fn a_call_counts_once_however_often_it_is_reported() {
+    let mut scene = Scene::new();
+    for _ in 0..3 {
+        scene.tell(
+            "s",
+            "PreToolUse",
+            json!({"tool_use_id": "1", "tool_name": "Bash"}),
+        );
+    }
+    scene.tell(
+        "s",
+        "PreToolUse",
+        json!({"tool_use_id": "2", "tool_name": "Bash"}),
+    );
+    let block = scene.prompt("s");
+    assert!(block.contains("tool_calls: 2\n"), "{block}");
+    assert!(block.contains("tools: Bash×2\n"), "{block}");
+}
+
+#[test]
+fn an_edit_counts_when_it_is_done_and_not_when_it_is_begun() {
+    let mut scene = Scene::new();
+    let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": "/home/dev/shop/a"}});
+    scene.tell("s", "PreToolUse", edit.clone());
+    assert!(!scene.prompt("s").contains("current_focus"));
+    scene.tell("s", "PostToolUse", edit);
+    assert!(scene.prompt("s").contains("current_focus: a\n"));
+}
+
+#[test]
+fn a_deleted_file_is_no_focus() {
+    let mut scene = Scene::new();
+    let mut patch = |text: &str| {
+        let patch = format!("*** Begin Patch\n{text}\n*** End Patch");
+        let payload = json!({"tool_name": "apply_patch", "tool_input": {"command": patch}});
+        scene.tell_as(Agent::Codex, "s", "PostToolUse", payload);
+        text_of_codex_prompt(&mut scene)
+    };
+    assert!(patch("*** Add File: a\n+1\n*** Add File: b\n+1").contains("recent_files: b, a\n"));
+    assert!(patch("*** Delete File: b").contains("recent_files: a\n"));
+}
+
+fn text_of_codex_prompt(scene: &mut Scene) -> String {
+    text(scene.tell_as(Agent::Codex, "s", "UserPromptSubmit", json!({})))
+}
+
+#[test]
+fn the_same_id_under_two_agents_is_two_sessions() {
+    let mut scene = Scene::new();
+    scene.call("s", "1", "Bash", &json!({}));
+    assert!(text_of_codex_prompt(&mut scene).contains("tool_calls: 0\n"));
+}
+
+#[test]
+fn nothing_is_said_where_nothing_was_asked() {
+    let mut scene = Scene::new();
+    scene.call("s", "1", "Bash", &json!({}));
+    for (name, payload) in [
+        ("Stop", json!({"stop_hook_active": false})),
+        ("Stop", json!({"stop_hook_active": true})),
+        ("PreToolUse", json!({"tool_name": "Bash"})),
+        ("PostToolUse", json!({"tool_name": "Bash"})),
+        ("SessionEnd", json!({})),
+        ("Unheard of", json!({})),
+    ] {
+        assert_eq!(scene.tell("s", name, payload), Answer::Nothing, "{name}");
+    }
+}
+
+#[test]
+fn the_sessions_in_memory_are_bounded_and_the_oldest_goes_first() {
+    let mut scene = Scene::new();
+    for number in 0..=MAX_SESSIONS {
+        scene.prompt(&format!("session {number}"));
+    }
+    assert_eq!(scene.world.sessions.len(), MAX_SESSIONS);
+    let key = |id: &str| SessionKey {
+        agent: Agent::ClaudeCode,
+        id: id.to_owned(),
+    };
+    assert!(!scene.world.knows(&key("session 0")));
+    assert!(scene.world.knows(&key("session 1")));
+}
+
+#[test]
+fn a_clock_set_back_does_no_harm() {
+    let mut scene = Scene::new();
+    scene.call("s", "1", "Bash", &json!({}));
+    scene.now = scene.now.minus(Duration::from_secs(86_400));
+    assert!(scene.prompt("s").contains("duration: <1 min\n"));
+}
+
+fn insta_block(name: &str, block: &str) {
+    insta::with_settings!({snapshot_path => "../../snapshots", prepend_module_to_snapshot => false}, {
+        insta::assert_snapshot!(format!("block__{name}"), block);
+    });
+}

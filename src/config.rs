@@ -6,6 +6,9 @@ use std::ffi::{OsStr, OsString};
 /// The port that the daemon listens on and the hook scripts talk to, unless told otherwise.
 pub const DEFAULT_PORT: u16 = 14318;
 
+/// Which messages the daemon logs, unless told otherwise.
+const DEFAULT_LOG: &str = "info";
+
 /// A snapshot of the process environment; nothing else in the crate reads it.
 ///
 /// An empty value counts as unset, as both agents treat `CLAUDE_CONFIG_DIR` and `CODEX_HOME`.
@@ -57,6 +60,8 @@ pub struct Config {
     pub port: u16,
     /// Off with `TMA1_DISABLE_INJECTION=1`: events are recorded, every answer is empty.
     pub injection: bool,
+    /// `TMA1_LOG`: which messages the daemon logs, in the syntax of `RUST_LOG`.
+    pub log: String,
 }
 
 /// A setting whose value can't be used.
@@ -89,9 +94,14 @@ impl Config {
                     expected: "a port number from 1 to 65535",
                 })?,
         };
+        let log = environment.get("TMA1_LOG").map_or_else(
+            || DEFAULT_LOG.to_owned(),
+            |value| value.to_string_lossy().into_owned(),
+        );
         Ok(Self {
             port,
             injection: !environment.is_on("TMA1_DISABLE_INJECTION"),
+            log,
         })
     }
 }
@@ -110,13 +120,12 @@ mod tests {
 
     #[test]
     fn without_variables_the_defaults_hold() {
-        assert_eq!(
-            config(&[]),
-            Ok(Config {
-                port: 14318,
-                injection: true
-            })
-        );
+        let defaults = Config {
+            port: 14318,
+            injection: true,
+            log: "info".to_owned(),
+        };
+        assert_eq!(config(&[]), Ok(defaults));
         assert_eq!(config(&[("TMA1_PORT", "")]).map(|c| c.port), Ok(14318));
     }
 

@@ -7,6 +7,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::agent::Agent;
 use crate::clock;
 
@@ -16,6 +18,9 @@ pub const PROTOCOL_HEADER: &str = "tma1-protocol";
 
 /// The version of the protocol between client and daemon.
 pub const PROTOCOL_VERSION: &str = "1";
+
+/// How long a daemon may take to say how it is.
+const HANDSHAKE: Duration = Duration::from_secs(1);
 
 /// The largest answer that is taken, in bytes; an injected block stays far below.
 const MAX_RESPONSE_BYTES: usize = 1024 * 1024;
@@ -39,11 +44,30 @@ pub fn post_event(port: u16, agent: Agent, event: &[u8], deadline: Instant) -> i
     round_trip(port, &request, deadline)
 }
 
+/// How a daemon is: its answer to `GET /health`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// `ok`; a daemon that is not can't answer.
+    pub status: String,
+    /// The version of the program.
+    pub version: String,
+    /// The version of the protocol between client and daemon.
+    pub protocol: String,
+    /// The daemon's process.
+    pub pid: u32,
+}
+
 /// Asks the daemon how it is.
-pub fn get_health(port: u16, deadline: Instant) -> io::Result<Vec<u8>> {
+pub fn health(port: u16, deadline: Instant) -> io::Result<Health> {
     let request =
         format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
-    round_trip(port, request.as_bytes(), deadline)
+    let body = round_trip(port, request.as_bytes(), deadline)?;
+    Ok(serde_json::from_slice(&body)?)
+}
+
+/// The daemon that listens on `port`, if it is one.
+pub fn holder(port: u16) -> Option<Health> {
+    health(port, clock::monotonic() + HANDSHAKE).ok()
 }
 
 /// The time left before `deadline`.

@@ -1,27 +1,96 @@
-//! The daemon.
+//! The daemon: takes the hook events, folds them into the world and the log, answers from the world.
 
+mod access;
 pub mod client;
+mod error;
+mod hooks;
+mod routes;
+mod server;
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
 
 use crate::cli::Printer;
+use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
+use crate::platform;
+use crate::store::{Database, EventLog};
+pub use error::DaemonError;
+use hooks::Hooks;
 
 /// The largest event that is taken, in bytes. A 1.5 MB `Write` makes a 3 MB event; beyond this
 /// limit the event is answered with nothing.
 pub const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Why the daemon can't run.
-#[derive(Debug, thiserror::Error)]
-pub enum DaemonError {}
+/// How far back events are folded into the world again when the daemon starts.
+const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
 
-impl DaemonError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        None
+/// Runs the daemon until it is asked to end, then lets it finish what it has begun.
+pub fn run(config: &Config, paths: &Paths, printer: Printer) -> Result<(), DaemonError> {
+    platform::create_private_dir(&paths.data())?;
+    let lock = lock(config, paths)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let ended = runtime.block_on(async {
+        // Before anything else: a signal that comes while the daemon starts must end it too.
+        let shutdown = platform::shutdown_requested()?;
+        let listener = listen(config.port).await?;
+        let hooks = Arc::new(start(config, paths)?);
+        printer.error_line(format_args!(
+            "tma1 {} is listening on 127.0.0.1:{}, with its data in {}. Ctrl-C ends it.",
+            env!("CARGO_PKG_VERSION"),
+            config.port,
+            paths.display(&paths.data()),
+        ));
+        server::serve(listener, hooks, shutdown).await;
+        Ok(())
+    });
+    // What is still queued for the log is written when the last connection lets go of it.
+    drop(runtime);
+    drop(lock);
+    ended
+}
+
+/// Makes this process the only daemon of its data directory, for as long as the file is open.
+fn lock(config: &Config, paths: &Paths) -> Result<File, DaemonError> {
+    let path = paths.daemon_lock();
+    let file = platform::private_file_options()
+        .create(true)
+        .append(true)
+        .open(&path)?;
+    let file = file.into_parts().0;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(DaemonError::AlreadyRunning {
+            data: paths.data(),
+            holder: client::holder(config.port),
+        }),
+        Err(std::fs::TryLockError::Error(error)) => Err(error.into()),
     }
 }
 
-/// Runs the daemon until it is asked to end.
-pub fn run(_config: &Config, _paths: &Paths, _printer: Printer) -> Result<(), DaemonError> {
-    Ok(())
+async fn listen(port: u16) -> Result<TcpListener, DaemonError> {
+    match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+        Err(error) if error.kind() == ErrorKind::AddrInUse => Err(DaemonError::PortInUse {
+            port,
+            holder: client::holder(port),
+        }),
+        Err(source) => Err(DaemonError::Listen { port, source }),
+        Ok(listener) => Ok(listener),
+    }
+}
+
+/// Opens the log and folds what it holds of the last day into a new world.
+fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
+    let database = Database::open(&paths.database())?;
+    let world = hooks::rebuild(&database, clock::now().minus(REMEMBERED), &paths.home)?;
+    let log = EventLog::start(database)?;
+    Ok(Hooks::new(world, log, paths.home.clone(), config.injection))
 }

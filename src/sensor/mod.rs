@@ -1,1 +1,3 @@
 //! Sensors: what we learn by looking, beside what the agents tell.
+
+pub mod project;

@@ -27,18 +27,18 @@ pub struct World {
 }
 
 impl World {
-    /// Whether the session was seen before.
-    pub fn knows(&self, session: &SessionKey) -> bool {
-        self.sessions.contains_key(session)
+    /// Whether the event decides which project its session belongs to: the first event of a session
+    /// does, and one with which a session starts anew. A command that runs elsewhere does not.
+    pub fn places(&self, event: &HookEvent) -> bool {
+        event.kind == EventKind::SessionStart || !self.sessions.contains_key(&event.session)
     }
 
     /// Folds an event into the world.
     ///
-    /// `project_root` is the root of the project that the event's working directory lies in. It
-    /// counts for the first event of a session and wherever the session starts anew; a command that
-    /// runs elsewhere does not move the session.
+    /// `project_root` is the root of the project that the event's working directory lies in; it is
+    /// looked at only if the event [places](Self::places) its session.
     pub fn apply(&mut self, event: &HookEvent, project_root: &str, at: Timestamp) {
-        if !self.knows(&event.session) {
+        if !self.sessions.contains_key(&event.session) {
             self.make_room();
         }
         let session = self

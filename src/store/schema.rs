@@ -1,0 +1,51 @@
+//! The tables, and how an older database gets them.
+
+use rusqlite::Connection;
+
+/// The newest schema version of this program, kept in `user_version`.
+pub(super) const VERSION: i64 = 1;
+
+/// `ts` is in milliseconds since the Unix epoch. `payload` is what the hook sent, with over-long
+/// strings cut. The other columns repeat what is looked for.
+const TABLES: &str = "
+    CREATE TABLE tma1_hook_events (
+        id INTEGER PRIMARY KEY,
+        ts INTEGER NOT NULL,
+        agent_source TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        event_type TEXT NOT NULL,
+        tool_name TEXT,
+        tool_use_id TEXT,
+        agent_id TEXT,
+        cwd TEXT,
+        transcript_path TEXT,
+        payload TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX tma1_hook_events_by_time ON tma1_hook_events (ts);
+    CREATE INDEX tma1_hook_events_by_session ON tma1_hook_events (session_id, id);
+    PRAGMA user_version = 1;
+";
+
+/// What became of a database that was to be brought up to date.
+pub(super) enum Version {
+    /// It is.
+    Current,
+    /// It has this version, which this program does not know, and was left alone.
+    Newer(i64),
+}
+
+pub(super) fn bring_up_to_date(connection: &Connection) -> rusqlite::Result<Version> {
+    let found = version(connection)?;
+    if found == 0 {
+        connection.execute_batch(&format!("BEGIN IMMEDIATE; {TABLES} COMMIT;"))?;
+    }
+    Ok(if found > VERSION {
+        Version::Newer(found)
+    } else {
+        Version::Current
+    })
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}

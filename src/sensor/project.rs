@@ -10,8 +10,12 @@ const ROOT_MARKER: &str = ".git";
 /// repository, else `directory` itself.
 ///
 /// The home directory is a project only for what runs right in it. A repository of dotfiles there
-/// must not swallow every project below it.
+/// must not swallow every project below it. A relative path is taken as it is: what it is relative to
+/// is the agent's secret.
 pub fn root_of(directory: &Path, home: &Path) -> PathBuf {
+    if directory.is_relative() {
+        return directory.to_path_buf();
+    }
     directory
         .ancestors()
         .take_while(|ancestor| *ancestor != home)

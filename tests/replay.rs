@@ -1,0 +1,3 @@
+//! Every captured event of both agents, posted to a running daemon.
+
+mod answer;

@@ -55,6 +55,11 @@ impl TestHome {
         self.root.join("tmp")
     }
 
+    /// The port of the daemon on 127.0.0.1; it was free a moment ago.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// A command that sees this home and nothing of the environment of the tests.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);

@@ -11,7 +11,7 @@ use crate::support::process::Run;
 const FIRST_ANSWER: &str = "The notes are written.";
 
 /// A home with Claude Code in it, and `tma1` installed.
-fn installed_home() -> TestHome {
+pub fn installed_home() -> TestHome {
     let home = TestHome::new();
     ClaudeCode::configure(&home, &json!({}));
     home.tma1(&["install", "--adapter", "claude-code"])
@@ -20,7 +20,7 @@ fn installed_home() -> TestHome {
 }
 
 /// Five tool calls on one file, and an answer.
-fn first_run(claude: &ClaudeCode, home: &TestHome) -> (Run, MockAnthropic) {
+pub fn first_run(claude: &ClaudeCode, home: &TestHome) -> (Run, MockAnthropic) {
     let notes = home.project().join("src").join("notes.txt");
     let list = json!({"command": "echo listing", "description": "List the files"});
     let write = json!({"file_path": notes, "content": "one\n"});

@@ -1,5 +1,5 @@
 //! The real coding agents, offline, against a scripted model.
 
-mod claude_code;
-mod closed_loop;
-mod mock_anthropic;
+pub mod claude_code;
+pub mod closed_loop;
+pub mod mock_anthropic;

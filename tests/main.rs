@@ -1,1 +1,13 @@
 //! Integration tests: one module a capability, each with the real binary in a temporary HOME.
+
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod agents;
+mod replay;
+mod support;

@@ -1,0 +1,5 @@
+//! The real coding agents, offline, against a scripted model.
+
+pub mod claude_code;
+pub mod closed_loop;
+pub mod mock_anthropic;

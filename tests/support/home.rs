@@ -1,0 +1,124 @@
+//! A home directory that no other test sees.
+
+use std::ffi::OsStr;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::process::Run;
+
+/// The longest that a `tma1` command which is not `serve` may take.
+const COMMAND_LIMIT: Duration = Duration::from_secs(30);
+
+/// A temporary HOME with a project in it, and `tma1` installed under `~/.local/bin`.
+pub struct TestHome {
+    _directory: TempDir,
+    root: PathBuf,
+    port: u16,
+}
+
+impl TestHome {
+    /// The base name of the project directory.
+    pub const PROJECT: &str = "demo-project";
+
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        // As a process in it sees it; `/tmp` is a link on macOS.
+        let root = fs_err::canonicalize(directory.path()).unwrap();
+        let home = Self {
+            _directory: directory,
+            root,
+            port: free_port(),
+        };
+        fs_err::create_dir_all(home.project()).unwrap();
+        fs_err::create_dir_all(home.binary().parent().unwrap()).unwrap();
+        place_binary(&home.binary());
+        create_private_dir(&home.tmp());
+        home
+    }
+
+    /// HOME.
+    pub fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    /// The working directory of every command; not a Git repository.
+    pub fn project(&self) -> PathBuf {
+        self.root.join(Self::PROJECT)
+    }
+
+    /// TMPDIR.
+    pub fn tmp(&self) -> PathBuf {
+        self.root.join("tmp")
+    }
+
+    /// The port of the daemon on 127.0.0.1; it was free a moment ago.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// A command that sees this home and nothing of the environment of the tests.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.project())
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("TMPDIR", self.tmp())
+            .env("LANG", "C.UTF-8")
+            .env("TERM", "xterm-256color")
+            .env("TMA1_PORT", self.port.to_string());
+        #[cfg(windows)]
+        // Without it no process can open a socket.
+        command.env("SystemRoot", r"C:\Windows");
+        command
+    }
+
+    /// `tma1`, to be started by the caller.
+    pub fn tma1_command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(self.binary());
+        command.args(arguments);
+        command
+    }
+
+    /// Runs `tma1` to its end.
+    pub fn tma1(&self, arguments: &[&str]) -> Run {
+        Run::of(&mut self.tma1_command(arguments), COMMAND_LIMIT)
+    }
+
+    fn binary(&self) -> PathBuf {
+        let name = format!("tma1{}", std::env::consts::EXE_SUFFIX);
+        self.home().join(".local").join("bin").join(name)
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// The binary under test, at a path that stays the same when a new one is built.
+fn place_binary(path: &Path) {
+    let built = env!("CARGO_BIN_EXE_tma1");
+    #[cfg(unix)]
+    fs_err::os::unix::fs::symlink(built, path).unwrap();
+    #[cfg(not(unix))]
+    fs_err::copy(built, path).unwrap();
+}
+
+fn create_private_dir(path: &Path) {
+    fs_err::create_dir(path).unwrap();
+    #[cfg(unix)]
+    fs_err::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn a_test_runs_the_binary_in_a_home_of_its_own() {
+    let home = TestHome::new();
+    let run = home.tma1(&["--version"]).succeeded();
+    assert_eq!(run.stdout, format!("tma1 {}\n", env!("CARGO_PKG_VERSION")));
+}

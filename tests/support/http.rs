@@ -1,0 +1,30 @@
+//! One HTTP request to a server on 127.0.0.1, without the client that is under test.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::time::Duration;
+
+/// The longest wait for a byte of an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Sends one request and returns the status and the body of the answer.
+pub fn request(port: u16, method: &str, target: &str, body: &[u8]) -> io::Result<(u16, String)> {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(
+        stream,
+        "{method} {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    )?;
+    stream.write_all(body)?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    parse(&answer).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, answer))
+}
+
+fn parse(answer: &str) -> Option<(u16, String)> {
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    Some((status, body.to_owned()))
+}

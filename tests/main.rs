@@ -9,5 +9,7 @@
 )]
 
 mod agents;
+mod daemon;
+mod hook;
 mod replay;
 mod support;

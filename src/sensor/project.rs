@@ -61,4 +61,14 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn a_relative_path_is_not_looked_up_where_we_happen_to_run() {
+        for directory in ["", ".", "src"] {
+            assert_eq!(
+                root_of(Path::new(directory), Path::new("/home")),
+                Path::new(directory)
+            );
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! A running `tma1 serve`.
 
 use std::path::PathBuf;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use fs_err::File;
@@ -27,10 +27,15 @@ impl Daemon {
     /// Starts the daemon and waits until it answers.
     #[track_caller]
     pub fn start(home: &TestHome) -> Self {
+        Self::start_command(home, home.tma1_command(&["serve"]))
+    }
+
+    /// The same with a command that the caller has changed.
+    #[track_caller]
+    pub fn start_command(home: &TestHome, mut command: Command) -> Self {
         let log = home.tmp().join("daemon.log");
         let output = File::create(&log).unwrap().into_parts().0;
-        let child = home
-            .tma1_command(&["serve"])
+        let child = command
             .stdin(Stdio::null())
             .stdout(output.try_clone().unwrap())
             .stderr(output)
@@ -74,8 +79,13 @@ impl Daemon {
     }
 
     /// Asks the daemon to end and waits until it has. On Windows there is no asking.
-    pub fn stop(mut self) -> ExitStatus {
-        self.terminate();
+    pub fn stop(self) -> ExitStatus {
+        self.stop_by("TERM")
+    }
+
+    /// The same by a signal of the caller's choice.
+    pub fn stop_by(mut self, signal: &str) -> ExitStatus {
+        self.send(signal);
         self.status()
             .expect("the daemon was asked to end and did not")
     }
@@ -90,8 +100,8 @@ impl Daemon {
         self.child.try_wait().unwrap()
     }
 
-    fn terminate(&mut self) {
-        signal("TERM", self.pid());
+    fn send(&mut self, name: &str) {
+        signal(name, self.pid());
         self.wait_until(|daemon| daemon.status().is_some());
     }
 
@@ -110,31 +120,11 @@ impl Daemon {
 impl Drop for Daemon {
     fn drop(&mut self) {
         if self.status().is_none() {
-            self.terminate();
+            self.send("TERM");
         }
         if self.status().is_none() {
             self.child.kill().unwrap();
             self.child.wait().unwrap();
         }
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn the_daemon_says_what_it_is_and_ends_when_asked() {
-    let home = TestHome::new();
-    let daemon = Daemon::start(&home);
-    let health = daemon.health();
-    assert!(health["status"].is_string(), "{health}");
-    assert_eq!(health["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!(health["pid"], daemon.pid());
-    assert!(!health["protocol"].is_null(), "{health}");
-    assert!(daemon.stop().success());
-}
-
-#[test]
-fn a_daemon_that_was_killed_leaves_nothing_in_the_way_of_the_next() {
-    let home = TestHome::new();
-    Daemon::start(&home).kill();
-    drop(Daemon::start(&home));
 }

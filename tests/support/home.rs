@@ -90,6 +90,15 @@ impl TestHome {
         Run::of(&mut self.tma1_command(arguments), COMMAND_LIMIT)
     }
 
+    /// Runs `tma1` to its end, with `input` on standard input.
+    pub fn tma1_fed(&self, arguments: &[&str], input: &str) -> Run {
+        Run::fed(
+            &mut self.tma1_command(arguments),
+            input.into(),
+            COMMAND_LIMIT,
+        )
+    }
+
     fn binary(&self) -> PathBuf {
         let name = format!("tma1{}", std::env::consts::EXE_SUFFIX);
         self.home().join(".local").join("bin").join(name)

@@ -1,5 +1,6 @@
 //! Running a program to its end, or to the end of our patience.
 
+use std::io::Write;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -21,12 +22,21 @@ impl Run {
     /// If it can't be started, or does not end within `limit`; it is killed then.
     #[track_caller]
     pub fn of(command: &mut Command, limit: Duration) -> Self {
-        let child = command
-            .stdin(Stdio::null())
+        Self::fed(command, Vec::new(), limit)
+    }
+
+    /// The same with `input` on standard input.
+    #[track_caller]
+    pub fn fed(command: &mut Command, input: Vec<u8>, limit: Duration) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("can't start {command:?}: {error}"));
+        let mut stdin = child.stdin.take().unwrap();
+        // A program need not read what it is fed.
+        std::thread::spawn(move || drop(stdin.write_all(&input)));
         match output_within(child, limit) {
             Ok(output) => Self {
                 status: output.status.code(),

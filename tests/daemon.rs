@@ -1,0 +1,265 @@
+//! The daemon as a process: how it starts, ends and survives, and whom it answers.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+use serde_json::{Value, json};
+
+use crate::support::daemon::Daemon;
+use crate::support::home::TestHome;
+use crate::support::http;
+
+fn event(name: &str, more: &Value) -> Vec<u8> {
+    let mut event = json!({"session_id": "0f1e2d3c-4b5a", "cwd": "/home/dev/shop"});
+    event["hook_event_name"] = name.into();
+    for (field, value) in more.as_object().unwrap() {
+        event[field] = value.clone();
+    }
+    event.to_string().into_bytes()
+}
+
+fn call(id: &str) -> Vec<u8> {
+    event(
+        "PreToolUse",
+        &json!({"tool_name": "Bash", "tool_use_id": id}),
+    )
+}
+
+fn prompt() -> Vec<u8> {
+    event("UserPromptSubmit", &json!({"prompt": "go"}))
+}
+
+#[cfg(unix)]
+#[test]
+fn it_says_what_it_is_and_ends_when_asked() {
+    for signal in ["TERM", "INT"] {
+        let home = TestHome::new();
+        let daemon = Daemon::start(&home);
+        let health = daemon.health();
+        assert_eq!(health["status"], "ok");
+        assert_eq!(health["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(health["protocol"], "1");
+        assert_eq!(health["pid"], daemon.pid());
+        assert_eq!(daemon.stop_by(signal).code(), Some(0), "{signal}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_request_that_has_begun_is_answered_before_the_end() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    let body = prompt();
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, home.port())).unwrap();
+    write!(
+        stream,
+        "POST /api/hooks HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    )
+    .unwrap();
+    // The daemon has read the head once another connection, made later, is answered.
+    daemon.health();
+    let ended = std::thread::spawn(move || daemon.stop());
+    while http::request(home.port(), "GET", "/health", b"").is_ok() {
+        std::thread::yield_now();
+    }
+    stream.write_all(&body).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with("</tma1-context>"), "{answer}");
+    assert_eq!(ended.join().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_port_that_is_taken_is_a_clear_error() {
+    let home = TestHome::new();
+    let _stranger = TcpListener::bind((Ipv4Addr::LOCALHOST, home.port())).unwrap();
+    let run = home.tma1(&["serve"]);
+    assert_eq!(run.status, Some(1));
+    assert_eq!(run.stdout, "");
+    let message = run.stderr.replace(&home.port().to_string(), "[PORT]");
+    insta::assert_snapshot!(message, @r"
+    error: port [PORT] on 127.0.0.1 is taken by another program
+    hint: end that program, or choose another port: set TMA1_PORT and run `tma1 install` again, as the hooks need to know it
+    ");
+}
+
+#[test]
+fn a_second_daemon_is_refused_and_told_of_the_first() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    let run = home.tma1(&["serve"]);
+    assert_eq!(run.status, Some(1));
+    let message = run
+        .stderr
+        .replace(&daemon.pid().to_string(), "[PID]")
+        .replace(&home.home().display().to_string(), "[HOME]");
+    insta::assert_snapshot!(message, @r"
+    error: a tma1 daemon is already running for `[HOME]/.tma1/data` (process [PID], version 0.1.0)
+    hint: it works already; to replace it, end process [PID] first
+    ");
+}
+
+#[test]
+fn another_users_daemon_on_the_port_is_named() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    let other = TestHome::new();
+    let port = home.port().to_string();
+    let run = other.tma1(&["serve", "--port", &port]);
+    assert_eq!(run.status, Some(1));
+    let taken = format!(
+        "port {port} on 127.0.0.1 is taken by another tma1 daemon (process {}, version {})",
+        daemon.pid(),
+        env!("CARGO_PKG_VERSION")
+    );
+    assert!(run.stderr.contains(&taken), "{}", run.stderr);
+}
+
+#[test]
+fn what_was_answered_is_known_after_a_kill() {
+    let home = TestHome::new();
+    for round in 0..3 {
+        let daemon = Daemon::start(&home);
+        for number in 0..10 {
+            assert_eq!(
+                daemon.post_event(&call(&format!("{round}-{number}")), "").0,
+                200
+            );
+        }
+        daemon.kill();
+    }
+    let (_, block) = Daemon::start(&home).post_event(&prompt(), "");
+    assert!(block.contains("tool_calls: 30\n"), "{block}");
+    assert!(block.contains("project: shop\n"), "{block}");
+}
+
+#[test]
+fn with_injection_disabled_events_are_recorded_and_nothing_is_said() {
+    let home = TestHome::new();
+    let mut command = home.tma1_command(&["serve"]);
+    command.env("TMA1_DISABLE_INJECTION", "1");
+    let silent = Daemon::start_command(&home, command);
+    for query in ["", "?source=codex&envelope=codex"] {
+        for event in [call("1"), prompt(), event("SessionStart", &json!({}))] {
+            assert_eq!(silent.post_event(&event, query), (200, String::new()));
+        }
+    }
+    drop(silent);
+    let (_, block) = Daemon::start(&home).post_event(&prompt(), "");
+    assert!(block.contains("tool_calls: 1\n"), "{block}");
+}
+
+#[test]
+fn what_is_no_event_is_answered_with_nothing() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    let too_large = vec![b' '; tma1::daemon::MAX_EVENT_BYTES + 1];
+    for body in [&b""[..], b"{", b"[]", b"{}", b"\xff\xfe", b"\0", &too_large] {
+        assert_eq!(daemon.post_event(body, ""), (200, String::new()));
+    }
+    assert_eq!(
+        daemon.post_event(&prompt(), "?source=emacs"),
+        (200, String::new())
+    );
+    let (_, block) = daemon.post_event(&prompt(), "");
+    assert!(block.starts_with("<tma1-context>\n"), "{block}");
+}
+
+#[test]
+fn what_is_not_there_is_an_error() {
+    let home = TestHome::new();
+    let _daemon = Daemon::start(&home);
+    for (method, target, status) in [
+        ("GET", "/", 404),
+        ("GET", "/api/hooks/x", 404),
+        ("GET", "/api/hooks", 405),
+        ("POST", "/health", 405),
+    ] {
+        let (answered, _) = http::request(home.port(), method, target, b"").unwrap();
+        assert_eq!(answered, status, "{method} {target}");
+    }
+}
+
+#[test]
+fn a_web_page_is_refused_before_anything_is_recorded() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    for header in [
+        "Host: evil.example",
+        "Host: localhost\r\nOrigin: http://evil.example",
+    ] {
+        let body = call("1");
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, home.port())).unwrap();
+        write!(
+            stream,
+            "POST /api/hooks HTTP/1.1\r\n{header}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        )
+        .unwrap();
+        stream.write_all(&body).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 403 "), "{header}: {answer}");
+    }
+    let (_, block) = daemon.post_event(&prompt(), "");
+    assert!(block.contains("tool_calls: 0\n"), "{block}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_it_keeps_is_private_to_the_user() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    daemon.post_event(&prompt(), "");
+    let root = home.home().join(".tma1");
+    for directory in [root.clone(), root.join("data")] {
+        let mode = fs_err::metadata(&directory).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{}", directory.display());
+    }
+    for file in fs_err::read_dir(root.join("data")).unwrap() {
+        let file = file.unwrap();
+        assert_eq!(
+            file.metadata().unwrap().permissions().mode() & 0o777,
+            0o600,
+            "{file:?}"
+        );
+    }
+}
+
+#[test]
+fn settings_that_can_not_be_used_are_named() {
+    let home = TestHome::new();
+    for (variable, value, message) in [
+        (
+            "TMA1_PORT",
+            "http",
+            r#"TMA1_PORT is "http", which is not a port number from 1 to 65535"#,
+        ),
+        (
+            "TMA1_DATA_DIR",
+            "data",
+            r#"TMA1_DATA_DIR is "data", which is not an absolute path"#,
+        ),
+        (
+            "TMA1_LOG",
+            "[",
+            r#"TMA1_LOG is "[", which is not a log filter"#,
+        ),
+    ] {
+        let output = home
+            .tma1_command(&["serve"])
+            .env(variable, value)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(
+            stderr.starts_with(&format!("error: {message}\n")),
+            "{stderr}"
+        );
+        assert!(stderr.contains("\nhint: set "), "{stderr}");
+    }
+}

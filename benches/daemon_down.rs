@@ -4,8 +4,9 @@
 //! cargo bench --bench daemon_down
 //! ```
 //!
-//! Alternates one scripted turn of five tool calls with the hooks registered and the same turn
-//! without them, each in a HOME of its own, and prints the medians.
+//! Runs one scripted turn of five tool calls in three ways, in turn, each in a HOME of its own:
+//! without hooks, with a hook that does nothing at the same events, and with ours while nobody
+//! listens. The second is what Claude Code itself spends on having hooks. Prints medians and ratios.
 
 #![expect(
     clippy::expect_used,
@@ -27,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tma1::clock;
 
 use agents::claude_code::ClaudeCode;
@@ -45,12 +46,13 @@ fn main() {
     let Some(claude) = ClaudeCode::installed() else {
         return;
     };
-    let hooks = count_hooks(&claude);
-    let mut without = Vec::new();
-    let mut with = Vec::new();
+    let hooks = f64::from(count_hooks(&claude));
+    let homes: [fn() -> TestHome; 3] = [plain_home, idle_home, installed_home];
+    let mut turns = homes.map(|_| Vec::new());
     for _ in 0..ROUNDS {
-        without.push(time_turn(&claude, &plain_home()));
-        with.push(time_turn(&claude, &installed_home()));
+        for (home, times) in homes.iter().zip(&mut turns) {
+            times.push(time_turn(&claude, &home()));
+        }
     }
     let home = TestHome::new();
     let port = home.port().to_string();
@@ -58,18 +60,35 @@ fn main() {
         .map(|_| time(|| drop(home.tma1(&["hook", "--port", &port]).succeeded())))
         .collect();
 
-    let (without, with) = (median(without), median(with));
-    let ratio = with.as_secs_f64() / without.as_secs_f64();
-    let per_hook = (with.as_secs_f64() - without.as_secs_f64()) * 1e3 / f64::from(hooks);
-    println!("turn without hooks:   {without:.1?}");
-    println!("turn, daemon down:    {with:.1?} ({ratio:.3} times that)");
-    println!("per hook:             {per_hook:.1}ms ({hooks} hooks)");
-    println!("`tma1 hook`, refused: {:.1?}", median(refused));
+    let [none, idle, ours] = turns.map(median);
+    let ratio = |turn: Duration| turn.as_secs_f64() / none.as_secs_f64();
+    let per_hook = |turn: Duration| (turn.as_secs_f64() - none.as_secs_f64()) * 1e3 / hooks;
+    println!("turn without hooks:         {none:.1?}");
+    for (name, turn) in [("idle hooks", idle), ("our hooks, no daemon", ours)] {
+        println!(
+            "turn with {name:<21} {turn:.1?}, {:.3} times that, {:.1}ms for each of {hooks} hooks",
+            ratio(turn),
+            per_hook(turn)
+        );
+    }
+    println!("`tma1 hook` alone, refused: {:.1?}", median(refused));
 }
 
 fn plain_home() -> TestHome {
     let home = TestHome::new();
     ClaudeCode::configure(&home, &json!({}));
+    home
+}
+
+/// The hooks of an installation, each with a command that does nothing.
+fn idle_home() -> TestHome {
+    let home = installed_home();
+    let path = home.home().join(".claude/settings.json");
+    let mut settings: Value = serde_json::from_slice(&fs_err::read(&path).unwrap()).unwrap();
+    for groups in settings["hooks"].as_object_mut().unwrap().values_mut() {
+        groups[0]["hooks"][0]["command"] = ":".into();
+    }
+    fs_err::write(path, settings.to_string()).unwrap();
     home
 }
 

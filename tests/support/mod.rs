@@ -5,3 +5,12 @@ pub mod home;
 pub mod http;
 pub mod npm;
 pub mod process;
+
+/// How many times as long the long tests are to run: `TMA1_TEST_SCALE`, 1 unless it is set.
+#[expect(clippy::disallowed_methods, reason = "it is the tests that are told")]
+pub fn scale() -> usize {
+    match std::env::var("TMA1_TEST_SCALE") {
+        Ok(scale) => scale.parse().expect("TMA1_TEST_SCALE is not a number"),
+        Err(_) => 1,
+    }
+}

@@ -68,7 +68,8 @@ pub fn lock(paths: &Paths) -> io::Result<File> {
     Ok(lock)
 }
 
-fn write(change: &Change) -> Result<(), ApplyError> {
+/// Replaces one file, if it still is what was planned on.
+pub(super) fn write(change: &Change) -> Result<(), ApplyError> {
     let target = &change.target;
     let failed = |source| ApplyError::Write {
         path: target.path.clone(),

@@ -8,6 +8,9 @@ pub mod edit;
 pub mod plan;
 pub mod target;
 
+#[cfg(test)]
+mod cases;
+
 use std::io;
 
 use crate::paths::Paths;

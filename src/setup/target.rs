@@ -85,8 +85,8 @@ impl Refusal {
             Reason::OtherOwner(_) => {
                 "run as the user whose home directory this is, without sudo".to_owned()
             }
-            Reason::NixStore(_) => "add what `--dry-run` shows for a writable copy to your Nix \
-                 configuration, or make it an ordinary file"
+            Reason::NixStore(_) => "make it an ordinary file, install, and copy the hooks into \
+                 your Nix configuration"
                 .to_owned(),
             Reason::Unreadable(_) => "make it readable for this user".to_owned(),
         }

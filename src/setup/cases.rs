@@ -8,20 +8,21 @@ use tempfile::TempDir;
 
 use crate::config::Environment;
 use crate::paths::Paths;
+use crate::platform;
 use crate::setup::adapter::{Artifact, claude_code};
 use crate::setup::apply::{ApplyError, apply, write};
-use crate::setup::binary::{Binary, Started};
+use crate::setup::binary::Binary;
 use crate::setup::diff::Diff;
 use crate::setup::plan::Plan;
 use crate::setup::{InstallError, install};
 
-struct Home {
-    folder: TempDir,
-    paths: Paths,
+pub(super) struct Home {
+    pub(super) folder: TempDir,
+    pub(super) paths: Paths,
 }
 
 impl Home {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let environment = Environment::from_iter([("HOME", folder.path())]);
         let paths = Paths::resolve(&environment).unwrap();
@@ -34,11 +35,11 @@ impl Home {
         home
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(super) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs_err::create_dir_all(path.parent().unwrap()).unwrap();
         fs_err::write(path, text).unwrap();
@@ -251,6 +252,23 @@ fn what_may_not_be_changed_is_refused_before_anything_is_written() {
 }
 
 #[test]
+fn a_file_of_another_user_is_refused() {
+    if platform::current_user() != 0 {
+        // Only root can give a file away.
+        return;
+    }
+    let home = Home::with_settings("{}");
+    let settings = home.path(".claude/settings.json");
+    for theirs in [settings, home.path(".claude")] {
+        std::os::unix::fs::chown(&theirs, Some(1), None).unwrap();
+        let error = home.install().unwrap_err().to_string();
+        assert!(error.contains("belongs to another user"), "{error}");
+        std::os::unix::fs::chown(&theirs, Some(0), None).unwrap();
+    }
+    assert!(home.install().is_ok());
+}
+
+#[test]
 fn a_dry_run_shows_each_change() {
     console::set_colors_enabled(false);
     let home = Home::with_settings("");
@@ -306,78 +324,4 @@ fn a_diff_tells_of_a_missing_line_end_and_of_a_changed_mode() {
         text.contains("\n+}\n\\ No newline at end of file\n# "),
         "{text}"
     );
-}
-
-/// Where the program is said to be when it was started as `argument`.
-fn started(home: &Home, argument: &str, path: &str) -> Binary {
-    let environment = Environment::from_iter([("PATH", path), ("TMPDIR", "/elsewhere")]);
-    let started = Started {
-        argument: argument.into(),
-        working_dir: home.path("work"),
-        executable: home.path("store/1.2.3/tma1"),
-    };
-    started.binary(&environment, home.folder.path(), &home.paths.bin())
-}
-
-#[test]
-fn the_path_by_which_the_program_was_started_is_kept() {
-    let home = Home::new();
-    home.write("store/1.2.3/tma1", "program");
-    home.write("store/other/tma1", "another");
-    home.write("work/x", "");
-    fs_err::create_dir(home.path("bin")).unwrap();
-    symlink("../store/1.2.3/tma1", home.path("bin/tma1")).unwrap();
-    let in_place = |name: &str| Binary::InPlace(home.path(name));
-    let search_path = |folders: &[&str]| {
-        let folders: Vec<_> = folders.iter().map(|folder| home.path(folder)).collect();
-        std::env::join_paths(folders)
-            .unwrap()
-            .into_string()
-            .unwrap()
-    };
-    let absolute = home.path("bin/tma1").to_str().unwrap().to_owned();
-    assert_eq!(started(&home, &absolute, ""), in_place("bin/tma1"));
-    assert_eq!(
-        started(&home, "./../bin/tma1", ""),
-        in_place("work/../bin/tma1")
-    );
-    let path = search_path(&["none", "store/other", "bin"]);
-    assert_eq!(started(&home, "tma1", &path), in_place("bin/tma1"));
-    // A name that leads elsewhere, or nowhere.
-    let path = search_path(&["store/other"]);
-    assert_eq!(started(&home, "tma1", &path), in_place("store/1.2.3/tma1"));
-    assert_eq!(started(&home, "", &path), in_place("store/1.2.3/tma1"));
-}
-
-#[test]
-fn a_program_that_will_not_stay_is_copied() {
-    let home = Home::new();
-    home.write("store/1.2.3/tma1", "program");
-    let copy = Binary::Copy {
-        from: home.path("store/1.2.3/tma1"),
-        to: home.paths.bin().join("tma1"),
-    };
-    home.write("store/CACHEDIR.TAG", "Signature: of something else");
-    assert_ne!(started(&home, "", ""), copy);
-    home.write(
-        "store/CACHEDIR.TAG",
-        "Signature: 8a477f597d28d172789f06886806bc55\n# Cargo",
-    );
-    assert_eq!(started(&home, "", ""), copy);
-    // Temporary folders, one of them in the home directory.
-    fs_err::remove_file(home.path("store/CACHEDIR.TAG")).unwrap();
-    let executable = home.path("store/1.2.3/tma1");
-    let started = Started {
-        argument: "tma1".into(),
-        working_dir: home.path(""),
-        executable,
-    };
-    let environment = Environment::from_iter([("TMPDIR", home.path("store"))]);
-    let bin = home.paths.bin();
-    assert_eq!(started.binary(&environment, home.folder.path(), &bin), copy);
-    let environment = Environment::from_iter([("TMPDIR", home.folder.path())]);
-    let elsewhere = Path::new("/home/dev");
-    assert_eq!(started.binary(&environment, elsewhere, &bin), copy);
-    let binary = started.binary(&environment, home.folder.path(), &bin);
-    assert_eq!(binary, Binary::InPlace(home.path("store/1.2.3/tma1")));
 }

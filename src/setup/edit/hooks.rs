@@ -106,28 +106,11 @@ impl HookEntries {
                 _ => missing.push((*event, Json::Array(vec![self.entry()]))),
             }
         }
-        edits.tally.added += missing.len();
-        match hooks {
-            _ if missing.is_empty() => {}
-            Some(hooks) => {
-                let items: Vec<_> = missing
-                    .into_iter()
-                    .map(|(event, value)| Item {
-                        name: Some(event),
-                        value,
-                    })
-                    .collect();
-                let splice = layout.append(&Container::of_object(hooks), &items);
-                edits.splices.push(splice);
-            }
-            None => {
-                let item = Item {
-                    name: Some("hooks"),
-                    value: Json::Object(missing),
-                };
-                let splice = layout.append(&Container::of_object(&document.root), &[item]);
-                edits.splices.push(splice);
-            }
+        if !missing.is_empty() {
+            edits.tally.added += missing.len();
+            edits
+                .splices
+                .push(add_events(document, &layout, hooks, missing));
         }
         Ok(edits)
     }
@@ -218,6 +201,26 @@ impl HookEntries {
             && string(handler, "type") == Some("command")
             && string(handler, "command") == Some(&self.command)
             && timeout == Some(self.timeout.as_secs_f64())
+    }
+}
+
+/// Adds `events` to the `hooks`, or the `hooks` to the document.
+fn add_events(
+    document: &Document<'_>,
+    layout: &Layout<'_>,
+    hooks: Option<&Object<'_>>,
+    events: Vec<(&'static str, Json)>,
+) -> Splice {
+    let member = |(name, value)| Item {
+        name: Some(name),
+        value,
+    };
+    if let Some(hooks) = hooks {
+        let items: Vec<_> = events.into_iter().map(member).collect();
+        layout.append(&Container::of_object(hooks), &items)
+    } else {
+        let hooks = member(("hooks", Json::Object(events)));
+        layout.append(&Container::of_object(&document.root), &[hooks])
     }
 }
 

@@ -160,6 +160,53 @@ fn settings() -> impl Strategy<Value = String> {
     })
 }
 
+/// The commands of one group: others', ours, and ours as they once were.
+fn group() -> impl Strategy<Value = (bool, Vec<&'static str>)> {
+    let command = prop::sample::select(vec![
+        "lint",
+        "notify done",
+        "/home/dev/.tma1/hooks/tma1-hook.sh",
+        "~/.tma1/hooks/tma1-hook.sh",
+    ]);
+    (any::<bool>(), prop::collection::vec(command, 0..4))
+}
+
+/// A settings file in which our handlers are already, in whatever way.
+fn used_settings() -> impl Strategy<Value = String> {
+    let events = prop::collection::vec(prop::collection::vec(group(), 0..4), 3);
+    (events, habits()).prop_map(|(events, habits)| {
+        let scalar = |text: &str| Spelled::Scalar(format!("\"{text}\""));
+        let member = |name: &str, value| (format!("\"{name}\""), value);
+        let handler = |command: &&str| {
+            Spelled::Object(vec![
+                member("type", scalar("command")),
+                member("command", scalar(command)),
+                member("timeout", Spelled::Scalar("5".to_owned())),
+            ])
+        };
+        let group = |(marked, commands): (bool, Vec<&str>)| {
+            let mark = marked.then(|| member("id", scalar("tma1")));
+            let handlers = Spelled::Array(commands.iter().map(handler).collect());
+            let members = mark.into_iter().chain([member("hooks", handlers)]);
+            Spelled::Object(members.collect())
+        };
+        let events = EVENTS.iter().zip(events).map(|(event, groups)| {
+            let groups = groups.into_iter().map(group).collect();
+            member(event, Spelled::Array(groups))
+        });
+        let hooks = member("hooks", Spelled::Object(events.collect()));
+        Spelled::Object(vec![hooks]).write(&habits, "")
+    })
+}
+
+/// The commands of one event, in the order of the file.
+fn commands(settings: &Value, event: &str) -> Vec<String> {
+    let groups = settings["hooks"][event].as_array().unwrap().iter();
+    let handlers = groups.flat_map(|group| group["hooks"].as_array().unwrap());
+    let commands = handlers.map(|handler| handler["command"].as_str().unwrap().to_owned());
+    commands.collect()
+}
+
 fn install(before: &str) -> String {
     let edited = entries(EVENTS).install_into(before.as_bytes()).unwrap();
     String::from_utf8(edited.bytes).unwrap()
@@ -204,6 +251,27 @@ proptest! {
     fn a_second_edit_changes_nothing(before in settings()) {
         let once = install(&before);
         prop_assert_eq!(install(&once), once);
+    }
+
+    #[test]
+    fn one_handler_of_ours_is_left_and_all_of_others(before in used_settings()) {
+        let after = install(&before);
+        prop_assert_eq!(install(&after), after.clone());
+        let (before, after) = (parsed(&before), parsed(&after));
+        for event in EVENTS {
+            let is_ours = |command: &String| command.ends_with("tma1-hook.sh");
+            let (ours, others): (Vec<_>, Vec<_>) =
+                commands(&after, event).into_iter().partition(is_ours);
+            prop_assert_eq!(ours, ["/home/dev/.tma1/hooks/tma1-hook.sh"]);
+            // A lone command under our `id` is ours whatever it is.
+            let groups = before["hooks"][event].as_array().unwrap().iter();
+            let kept = groups
+                .filter(|group| group["id"].is_null() || group["hooks"].as_array().unwrap().len() > 1)
+                .flat_map(|group| group["hooks"].as_array().unwrap())
+                .map(|handler| handler["command"].as_str().unwrap().to_owned())
+                .filter(|command| !is_ours(command));
+            prop_assert_eq!(others, kept.collect::<Vec<_>>());
+        }
     }
 
     #[test]

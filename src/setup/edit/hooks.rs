@@ -98,19 +98,19 @@ impl HookEntries {
         let hooks = document.object(&document.root, "hooks")?;
         let mut missing = Vec::new();
         for event in self.events {
-            match hooks
-                .map(|hooks| document.array(hooks, event))
-                .transpose()?
-            {
-                Some(Some(groups)) => self.converge_event(groups, &layout, &mut edits),
-                _ => missing.push((*event, Json::Array(vec![self.entry()]))),
+            let groups = match hooks {
+                Some(hooks) => document.array(hooks, event)?,
+                None => None,
+            };
+            match groups {
+                Some(groups) => self.converge_event(groups, &layout, &mut edits),
+                None => missing.push((*event, Json::Array(vec![self.entry()]))),
             }
         }
         if !missing.is_empty() {
             edits.tally.added += missing.len();
-            edits
-                .splices
-                .push(add_events(document, &layout, hooks, missing));
+            let splice = add_events(document, &layout, hooks, missing);
+            edits.splices.push(splice);
         }
         Ok(edits)
     }
@@ -130,22 +130,20 @@ impl HookEntries {
         };
         let correct = own().find(|(_, group)| self.is_current(group));
         let keeper = correct.or_else(|| own().next());
-        match keeper {
-            Some(_) if correct.is_some() => {}
-            Some((_, group)) => {
+        if let Some((_, group)) = keeper {
+            if correct.is_none() {
                 let range = group.start()..group.end();
                 edits.splices.push(layout.replace(range, &self.entry()));
                 edits.tally.updated += 1;
             }
-            None => {
-                let item = Item {
-                    name: None,
-                    value: self.entry(),
-                };
-                let splice = layout.append(&Container::of_array(groups), &[item]);
-                edits.splices.push(splice);
-                edits.tally.added += 1;
-            }
+        } else {
+            let item = Item {
+                name: None,
+                value: self.entry(),
+            };
+            let splice = layout.append(&Container::of_array(groups), &[item]);
+            edits.splices.push(splice);
+            edits.tally.added += 1;
         }
         let surplus = own().map(|(index, _)| index);
         let surplus = surplus.filter(|index| keeper.is_none_or(|(kept, _)| kept != *index));

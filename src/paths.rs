@@ -74,6 +74,11 @@ impl Paths {
         self.data().join("daemon.lock")
     }
 
+    /// Held by the one run that installs.
+    pub fn install_lock(&self) -> PathBuf {
+        self.root.join("install.lock")
+    }
+
     /// Where the hook scripts are installed.
     pub fn hooks(&self) -> PathBuf {
         self.root.join("hooks")

@@ -11,5 +11,6 @@
 mod agents;
 mod daemon;
 mod hook;
+mod install;
 mod replay;
 mod support;

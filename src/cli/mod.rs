@@ -3,6 +3,7 @@
 
 mod failure;
 mod hook;
+mod install;
 mod printer;
 mod serve;
 
@@ -54,13 +55,18 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Install(install::Arguments),
     Serve(serve::Arguments),
     Hook(hook::Arguments),
 }
 
-/// What every command is given: where things are, what is set, where to print.
+/// What every command is given: how it was started, where things are, what is set, where to
+/// print.
 #[derive(Debug)]
 struct Context {
+    /// The name by which the program was started.
+    program: OsString,
+    environment: Environment,
     paths: Paths,
     config: Config,
     printer: Printer,
@@ -69,6 +75,7 @@ struct Context {
 /// Runs the command line and returns the exit status: 0 done, 1 failed or refused, 2 wrong usage.
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
     let printer = Printer;
+    let program = arguments.first().cloned().unwrap_or_default();
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return report_usage(&error).into(),
@@ -78,7 +85,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     if let Command::Hook(arguments) = cli.command {
         return hook::run(&arguments).into();
     }
-    match run(cli.command, printer) {
+    match run(cli.command, program, printer) {
         Ok(status) => status.into(),
         Err(failure) => failure.report(printer).into(),
     }
@@ -97,14 +104,17 @@ pub fn serve_by_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-fn run(command: Command, printer: Printer) -> Result<ExitStatus, Failure> {
+fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStatus, Failure> {
     let environment = Environment::capture();
     let context = Context {
         paths: Paths::resolve(&environment)?,
         config: Config::from_environment(&environment)?,
+        program,
+        environment,
         printer,
     };
     match command {
+        Command::Install(arguments) => install::run(&arguments, &context),
         Command::Serve(arguments) => serve::run(&arguments, &context),
         Command::Hook(arguments) => Ok(hook::run(&arguments)),
     }

@@ -1,13 +1,20 @@
 //! Linux and macOS.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 
 use fs_err::OpenOptions;
 use fs_err::os::unix::fs::OpenOptionsExt;
+use rustix::fs::{Access, access};
+use rustix::process::geteuid;
 use tokio::signal::unix::{SignalKind, signal};
+
+use crate::platform::Attributes;
+
+/// Whether hook scripts can be installed here.
+pub const RUNS_SHELL_SCRIPTS: bool = true;
 
 /// Creates `path` and its missing parents, readable by this user alone (mode 0700).
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
@@ -27,6 +34,40 @@ pub fn private_file_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600);
     options
+}
+
+/// What `metadata` says beyond the size.
+pub fn attributes(metadata: &Metadata) -> Attributes {
+    Attributes {
+        mode: metadata.mode() & 0o7777,
+        owner: metadata.uid(),
+        group: metadata.gid(),
+        hard_links: metadata.nlink(),
+    }
+}
+
+/// Gives `file` a mode and, if it is to replace one, the group of that one.
+pub fn set_attributes(file: &File, mode: u32, group: Option<u32>) -> io::Result<()> {
+    let group = group.filter(|group| file.metadata().is_ok_and(|own| own.gid() != *group));
+    if group.is_some() {
+        fchown(file, None, group)?;
+    }
+    file.set_permissions(Permissions::from_mode(mode))
+}
+
+/// The user as whom this process writes.
+pub fn current_user() -> u32 {
+    geteuid().as_raw()
+}
+
+/// Whether this process may create files in `directory`.
+pub fn is_writable_dir(directory: &Path) -> bool {
+    access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+/// Makes the names in `directory` last through a crash.
+pub fn sync_dir(directory: &Path) -> io::Result<()> {
+    fs_err::File::open(directory)?.sync_all()
 }
 
 /// Completes when the process is asked to end: SIGINT or SIGTERM.

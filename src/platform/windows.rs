@@ -1,11 +1,17 @@
 //! Windows. A user's profile is private to the user by its access control list, which new files
 //! inherit, so nothing needs to be set here.
 
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
 use fs_err::OpenOptions;
 use tokio::signal::windows::{ctrl_break, ctrl_c};
+
+use crate::platform::Attributes;
+
+/// Whether hook scripts can be installed here.
+pub const RUNS_SHELL_SCRIPTS: bool = false;
 
 /// Creates `path` and its missing parents.
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
@@ -15,6 +21,37 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
 /// Options for a file of ours.
 pub fn private_file_options() -> OpenOptions {
     OpenOptions::new()
+}
+
+/// What `metadata` says beyond the size: here, only whether the file is read-only.
+pub fn attributes(metadata: &Metadata) -> Attributes {
+    let readonly = metadata.permissions().readonly();
+    Attributes {
+        mode: if readonly { 0o400 } else { 0o600 },
+        owner: current_user(),
+        group: 0,
+        hard_links: 1,
+    }
+}
+
+/// Does nothing: a file inherits its access control list.
+pub fn set_attributes(_file: &File, _mode: u32, _group: Option<u32>) -> io::Result<()> {
+    Ok(())
+}
+
+/// The user as whom this process writes; not told apart here.
+pub fn current_user() -> u32 {
+    0
+}
+
+/// Whether this process may create files in `directory`; the attempt tells.
+pub fn is_writable_dir(_directory: &Path) -> bool {
+    true
+}
+
+/// Does nothing: a folder can't be synced.
+pub fn sync_dir(_directory: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Completes when the process is asked to end: Ctrl-C or Ctrl-Break.

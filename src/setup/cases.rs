@@ -1,0 +1,327 @@
+//! Plans carried out in a temporary home directory.
+#![cfg(unix)]
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::config::Environment;
+use crate::paths::Paths;
+use crate::platform;
+use crate::setup::adapter::{Artifact, claude_code};
+use crate::setup::apply::{ApplyError, apply, write};
+use crate::setup::binary::Binary;
+use crate::setup::diff::Diff;
+use crate::setup::plan::Plan;
+use crate::setup::{InstallError, install};
+
+pub(super) struct Home {
+    pub(super) folder: TempDir,
+    pub(super) paths: Paths,
+}
+
+impl Home {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = Environment::from_iter([("HOME", folder.path())]);
+        let paths = Paths::resolve(&environment).unwrap();
+        Self { folder, paths }
+    }
+
+    fn with_settings(text: &str) -> Self {
+        let home = Self::new();
+        home.write(".claude/settings.json", text);
+        home
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(path, text).unwrap();
+    }
+
+    fn chmod(&self, name: &str, mode: u32) {
+        fs_err::set_permissions(self.path(name), PermissionsExt::from_mode(mode)).unwrap();
+    }
+
+    fn mode(&self, name: &str) -> u32 {
+        let metadata = fs_err::symlink_metadata(self.path(name)).unwrap();
+        metadata.permissions().mode() & 0o7777
+    }
+
+    fn artifacts(&self) -> Vec<Artifact> {
+        let binary = Binary::InPlace("/usr/bin/tma1".into());
+        claude_code::artifacts(&self.paths, 14318, &binary).unwrap()
+    }
+
+    fn plan(&self) -> Plan {
+        Plan::install(&self.artifacts()).unwrap()
+    }
+
+    fn install(&self) -> Result<Plan, InstallError> {
+        install(&self.artifacts(), &self.paths)
+    }
+
+    /// Every path below the home directory.
+    fn tree(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs_err::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() && !path.is_symlink() {
+                    folders.push(path.clone());
+                }
+                found.push(self.paths.display(&path));
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// `text` as it reads in any home directory.
+    fn neutral(&self, text: &str) -> String {
+        let home = self.folder.path();
+        let real = fs_err::canonicalize(home).unwrap();
+        text.replace(real.to_str().unwrap(), "[HOME]")
+            .replace(home.to_str().unwrap(), "[HOME]")
+    }
+}
+
+fn assert_snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(format!("install-{name}"), text));
+}
+
+#[test]
+fn what_is_created_is_as_private_as_it_may_be() {
+    let home = Home::new();
+    home.install().unwrap();
+    let created = [
+        "~/.claude",
+        "~/.claude/settings.json",
+        "~/.tma1",
+        "~/.tma1/hooks",
+        "~/.tma1/hooks/tma1-hook.sh",
+        "~/.tma1/install.lock",
+    ];
+    assert_eq!(home.tree(), created);
+    assert_eq!(home.mode(".claude/settings.json"), 0o600);
+    assert_eq!(home.mode(".tma1/hooks/tma1-hook.sh"), 0o755);
+    assert_eq!(home.mode(".tma1"), 0o700);
+    assert!(home.plan().is_empty());
+}
+
+#[test]
+fn a_file_keeps_its_mode() {
+    let home = Home::with_settings("{}");
+    home.chmod(".claude/settings.json", 0o640);
+    home.install().unwrap();
+    assert_eq!(home.mode(".claude/settings.json"), 0o640);
+}
+
+#[test]
+fn a_script_that_can_not_run_is_made_to() {
+    let home = Home::new();
+    home.install().unwrap();
+    home.chmod(".tma1/hooks/tma1-hook.sh", 0o644);
+    assert_eq!(home.plan().changes().len(), 1);
+    home.install().unwrap();
+    assert_eq!(home.mode(".tma1/hooks/tma1-hook.sh"), 0o755);
+}
+
+#[test]
+fn links_stay_links() {
+    let home = Home::with_settings("");
+    home.write("dotfiles/claude.json", "{}");
+    let settings = home.path(".claude/settings.json");
+    fs_err::remove_file(&settings).unwrap();
+    symlink("../dotfiles/link.json", &settings).unwrap();
+    symlink("claude.json", home.path("dotfiles/link.json")).unwrap();
+    home.install().unwrap();
+    assert_eq!(
+        fs_err::read_link(&settings).unwrap(),
+        Path::new("../dotfiles/link.json")
+    );
+    let text = fs_err::read_to_string(home.path("dotfiles/claude.json")).unwrap();
+    assert!(text.contains("tma1-hook.sh"));
+    // Also a link to a file that is not there yet.
+    fs_err::remove_file(home.path("dotfiles/claude.json")).unwrap();
+    home.install().unwrap();
+    assert!(home.path("dotfiles/claude.json").is_file());
+    assert!(settings.is_symlink());
+}
+
+#[test]
+fn a_file_that_changed_since_planning_is_not_written() {
+    for later in ["{\"model\":\"x\"}", ""] {
+        let home = Home::with_settings("{}");
+        let plan = home.plan();
+        home.write(".claude/settings.json", later);
+        let before = home.tree();
+        assert!(matches!(apply(&plan), Err(ApplyError::ChangedMeanwhile(_))));
+        assert_eq!(home.tree(), before);
+        let text = fs_err::read_to_string(home.path(".claude/settings.json")).unwrap();
+        assert_eq!(text, later);
+    }
+}
+
+#[test]
+fn a_file_that_appeared_since_planning_is_not_replaced() {
+    let home = Home::new();
+    let plan = home.plan();
+    home.write(".claude/settings.json", "{}");
+    assert!(matches!(apply(&plan), Err(ApplyError::ChangedMeanwhile(_))));
+}
+
+#[test]
+fn a_change_of_the_last_moment_stops_the_write_and_leaves_nothing_behind() {
+    let home = Home::with_settings("{}");
+    let plan = home.plan();
+    home.write(".claude/settings.json", "{\"model\":\"x\"}");
+    let before = home.tree();
+    let settings = plan.changes().last().unwrap();
+    // Without the checks that come before the first write.
+    assert!(matches!(
+        write(settings),
+        Err(ApplyError::ChangedMeanwhile(_))
+    ));
+    assert_eq!(home.tree(), before);
+    let text = fs_err::read_to_string(home.path(".claude/settings.json")).unwrap();
+    assert_eq!(text, "{\"model\":\"x\"}");
+}
+
+#[test]
+fn what_may_not_be_changed_is_refused_before_anything_is_written() {
+    type Prepare = fn(&Home);
+    let cases: [(&str, Prepare); 9] = [
+        ("read-only", |home| {
+            home.chmod(".claude/settings.json", 0o444);
+        }),
+        ("read-only-folder", |home| home.chmod(".claude", 0o555)),
+        ("hard-link", |home| {
+            let settings = home.path(".claude/settings.json");
+            fs_err::hard_link(settings, home.path("other")).unwrap();
+        }),
+        ("folder", |home| {
+            fs_err::remove_file(home.path(".claude/settings.json")).unwrap();
+            fs_err::create_dir(home.path(".claude/settings.json")).unwrap();
+        }),
+        ("link-loop", |home| {
+            let settings = home.path(".claude/settings.json");
+            fs_err::remove_file(&settings).unwrap();
+            symlink("settings.json", settings).unwrap();
+        }),
+        ("nix-store", |home| {
+            let settings = home.path(".claude/settings.json");
+            fs_err::remove_file(&settings).unwrap();
+            symlink("/nix/store/abc-settings.json", settings).unwrap();
+        }),
+        ("comment", |home| {
+            home.write(".claude/settings.json", "{\n  // why\n}");
+        }),
+        ("hooks-list", |home| {
+            home.write(".claude/settings.json", "{\"hooks\": []}");
+        }),
+        ("hooks-twice", |home| {
+            home.write(".claude/settings.json", "{\"hooks\": {}, \"hooks\": {}}");
+        }),
+    ];
+    let mut refusals = String::new();
+    for (name, prepare) in cases {
+        let home = Home::with_settings("{}");
+        prepare(&home);
+        let before = home.tree();
+        let error = home.install().unwrap_err();
+        assert_eq!(home.tree(), before, "{name}");
+        let hint = error.hint().unwrap();
+        let text = home.neutral(&format!("{name}\nerror: {error}\nhint: {hint}\n\n"));
+        refusals += &text;
+        // So that the folder can be removed.
+        home.chmod(".claude", 0o755);
+    }
+    assert_snapshot("refusals", &refusals);
+}
+
+#[test]
+fn a_file_of_another_user_is_refused() {
+    if platform::current_user() != 0 {
+        // Only root can give a file away.
+        return;
+    }
+    let home = Home::with_settings("{}");
+    let settings = home.path(".claude/settings.json");
+    for theirs in [settings, home.path(".claude")] {
+        std::os::unix::fs::chown(&theirs, Some(1), None).unwrap();
+        let error = home.install().unwrap_err().to_string();
+        assert!(error.contains("belongs to another user"), "{error}");
+        std::os::unix::fs::chown(&theirs, Some(0), None).unwrap();
+    }
+    assert!(home.install().is_ok());
+}
+
+#[test]
+fn a_dry_run_shows_each_change() {
+    console::set_colors_enabled(false);
+    let home = Home::with_settings("");
+    home.write(
+        "dotfiles/claude.json",
+        "{\n    \"model\": \"opus\",\n    \"hooks\": {\n        \"Stop\": [\n            \
+         {\n                \"hooks\": [{\"type\": \"command\", \"command\": \"notify\"}]\n            \
+         }\n        ]\n    }\n}",
+    );
+    let settings = home.path(".claude/settings.json");
+    fs_err::remove_file(&settings).unwrap();
+    symlink(home.path("dotfiles/claude.json"), settings).unwrap();
+    home.write("program", "\0ELF");
+    let binary = Binary::Copy {
+        from: home.path("program"),
+        to: home.paths.bin().join("tma1"),
+    };
+    let artifacts = claude_code::artifacts(&home.paths, 14318, &binary).unwrap();
+    let plan = Plan::install(&artifacts).unwrap();
+    let diff = Diff {
+        plan: &plan,
+        paths: &home.paths,
+    };
+    let text = home.neutral(&diff.to_string());
+    assert_snapshot("dry-run", &text);
+}
+
+#[test]
+fn a_diff_tells_of_a_missing_line_end_and_of_a_changed_mode() {
+    console::set_colors_enabled(false);
+    let home = Home::with_settings("{}");
+    home.install().unwrap();
+    let shown = || {
+        let plan = &home.plan();
+        let paths = &home.paths;
+        Diff { plan, paths }.to_string()
+    };
+    home.chmod(".tma1/hooks/tma1-hook.sh", 0o644);
+    assert_eq!(
+        shown(),
+        "--- ~/.tma1/hooks/tma1-hook.sh\n\
+         +++ ~/.tma1/hooks/tma1-hook.sh (mode 0644 -> 0755)\n\
+         # hands each event to the local daemon\n\n\
+         1 file would change: 1 edited. Nothing was written.\n"
+    );
+    home.write(".claude/settings.json", "{}");
+    let text = shown();
+    assert!(
+        text.contains("\n-{}\n\\ No newline at end of file\n+{\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n+}\n\\ No newline at end of file\n# "),
+        "{text}"
+    );
+}

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Hands one hook event of Claude Code, read from standard input, to the local tma1 daemon and
+# prints the daemon's answer.
+#
+# Written by `tma1 install --adapter claude-code`, which writes it again when it differs: a change
+# made here does not last.
+#
+# An agent must not notice that the daemon is away: at most half a second, one whole answer or
+# nothing, exit status 0 always.
+tma1=@BINARY@
+port=@PORT@
+
+# The answers are captured, so that a client that fails halfway leaves nothing behind.
+if [ -f "$tma1" ] && [ -x "$tma1" ]; then
+    answer=$("$tma1" hook --agent claude-code --port "$port" 2>/dev/null) && {
+        printf '%s' "$answer"
+        exit 0
+    }
+fi
+
+answer=$(curl -q -sf -m 0.5 --noproxy '*' -H 'Content-Type: application/json' -H 'Expect:' \
+    --data-binary @- "http://127.0.0.1:$port/api/hooks" 2>/dev/null) && printf '%s' "$answer"
+exit 0

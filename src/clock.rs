@@ -28,30 +28,19 @@ impl Timestamp {
     /// The moment `duration` before `self`.
     #[must_use]
     pub fn minus(self, duration: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
-        )
+        Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 }
 
 /// The present moment.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the place that reads the wall clock"
-)]
+#[expect(clippy::disallowed_methods, reason = "this is the place that reads the wall clock")]
 pub fn now() -> Timestamp {
-    let since_epoch = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
+    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// The monotonic clock, for deadlines.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the place that reads the monotonic clock"
-)]
+#[expect(clippy::disallowed_methods, reason = "this is the place that reads the monotonic clock")]
 pub fn monotonic() -> Instant {
     Instant::now()
 }

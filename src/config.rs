@@ -17,20 +17,14 @@ pub struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
     /// The environment of this process.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the place that reads the environment"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]
     pub fn capture() -> Self {
         std::env::vars_os().collect()
     }
 
     /// The value of `name`, if it is set and not empty.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
-        self.0
-            .get(OsStr::new(name))
-            .map(OsString::as_os_str)
-            .filter(|value| !value.is_empty())
+        self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
     /// Whether the switch `name` is on: set to anything but `0`, `false`, `no` or `off`.
@@ -44,12 +38,7 @@ impl Environment {
 
 impl<K: Into<OsString>, V: Into<OsString>> FromIterator<(K, V)> for Environment {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(variables: I) -> Self {
-        Self(
-            variables
-                .into_iter()
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect(),
-        )
+        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
 }
 
@@ -85,24 +74,16 @@ impl Config {
     pub fn from_environment(environment: &Environment) -> Result<Self, ConfigError> {
         let port = match environment.get("TMA1_PORT") {
             None => DEFAULT_PORT,
-            Some(value) => value
-                .to_str()
-                .and_then(parse_port)
-                .ok_or_else(|| ConfigError {
-                    name: "TMA1_PORT",
-                    value: value.to_string_lossy().into_owned(),
-                    expected: "a port number from 1 to 65535",
-                })?,
+            Some(value) => value.to_str().and_then(parse_port).ok_or_else(|| ConfigError {
+                name: "TMA1_PORT",
+                value: value.to_string_lossy().into_owned(),
+                expected: "a port number from 1 to 65535",
+            })?,
         };
-        let log = environment.get("TMA1_LOG").map_or_else(
-            || DEFAULT_LOG.to_owned(),
-            |value| value.to_string_lossy().into_owned(),
-        );
-        Ok(Self {
-            port,
-            injection: !environment.is_on("TMA1_DISABLE_INJECTION"),
-            log,
-        })
+        let log = environment
+            .get("TMA1_LOG")
+            .map_or_else(|| DEFAULT_LOG.to_owned(), |value| value.to_string_lossy().into_owned());
+        Ok(Self { port, injection: !environment.is_on("TMA1_DISABLE_INJECTION"), log })
     }
 }
 
@@ -120,11 +101,7 @@ mod tests {
 
     #[test]
     fn without_variables_the_defaults_hold() {
-        let defaults = Config {
-            port: 14318,
-            injection: true,
-            log: "info".to_owned(),
-        };
+        let defaults = Config { port: 14318, injection: true, log: "info".to_owned() };
         assert_eq!(config(&[]), Ok(defaults));
         assert_eq!(config(&[("TMA1_PORT", "")]).map(|c| c.port), Ok(14318));
     }

@@ -52,11 +52,7 @@ impl Paths {
         let root = absolute(environment, "TMA1_DATA_DIR")?.unwrap_or_else(|| home.join(".tma1"));
         let claude_config =
             absolute(environment, "CLAUDE_CONFIG_DIR")?.unwrap_or_else(|| home.join(".claude"));
-        Ok(Self {
-            home,
-            root,
-            claude_config,
-        })
+        Ok(Self { home, root, claude_config })
     }
 
     /// Where the log of events lives.
@@ -138,9 +134,6 @@ mod tests {
     #[test]
     fn a_relative_directory_is_refused_by_name() {
         let error = paths(&[("HOME", "/home/dev"), ("TMA1_DATA_DIR", "data")]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            r#"TMA1_DATA_DIR is "data", which is not an absolute path"#
-        );
+        assert_eq!(error.to_string(), r#"TMA1_DATA_DIR is "data", which is not an absolute path"#);
     }
 }

@@ -20,10 +20,7 @@ fn event(name: &str, more: &Value) -> Vec<u8> {
 }
 
 fn call(id: &str) -> Vec<u8> {
-    event(
-        "PreToolUse",
-        &json!({"tool_name": "Bash", "tool_use_id": id}),
-    )
+    event("PreToolUse", &json!({"tool_name": "Bash", "tool_use_id": id}))
 }
 
 fn prompt() -> Vec<u8> {
@@ -124,10 +121,7 @@ fn what_was_answered_is_known_after_a_kill() {
     for round in 0..rounds {
         let daemon = Daemon::start(&home);
         for number in 0..10 {
-            assert_eq!(
-                daemon.post_event(&call(&format!("{round}-{number}")), "").0,
-                200
-            );
+            assert_eq!(daemon.post_event(&call(&format!("{round}-{number}")), "").0, 200);
         }
         daemon.kill();
     }
@@ -161,10 +155,7 @@ fn what_is_no_event_is_answered_with_nothing() {
     for body in [&b""[..], b"{", b"[]", b"{}", b"\xff\xfe", b"\0", &too_large] {
         assert_eq!(daemon.post_event(body, ""), (200, String::new()));
     }
-    assert_eq!(
-        daemon.post_event(&prompt(), "?source=emacs"),
-        (200, String::new())
-    );
+    assert_eq!(daemon.post_event(&prompt(), "?source=emacs"), (200, String::new()));
     let (_, block) = daemon.post_event(&prompt(), "");
     assert!(block.starts_with("<tma1-context>\n"), "{block}");
 }
@@ -188,10 +179,7 @@ fn what_is_not_there_is_an_error() {
 fn a_web_page_is_refused_before_anything_is_recorded() {
     let home = TestHome::new();
     let daemon = Daemon::start(&home);
-    for header in [
-        "Host: evil.example",
-        "Host: localhost\r\nOrigin: http://evil.example",
-    ] {
+    for header in ["Host: evil.example", "Host: localhost\r\nOrigin: http://evil.example"] {
         let body = call("1");
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, home.port())).unwrap();
         write!(
@@ -224,11 +212,7 @@ fn what_it_keeps_is_private_to_the_user() {
     }
     for file in fs_err::read_dir(root.join("data")).unwrap() {
         let file = file.unwrap();
-        assert_eq!(
-            file.metadata().unwrap().permissions().mode() & 0o777,
-            0o600,
-            "{file:?}"
-        );
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{file:?}");
     }
 }
 
@@ -236,33 +220,14 @@ fn what_it_keeps_is_private_to_the_user() {
 fn settings_that_can_not_be_used_are_named() {
     let home = TestHome::new();
     for (variable, value, message) in [
-        (
-            "TMA1_PORT",
-            "http",
-            r#"TMA1_PORT is "http", which is not a port number from 1 to 65535"#,
-        ),
-        (
-            "TMA1_DATA_DIR",
-            "data",
-            r#"TMA1_DATA_DIR is "data", which is not an absolute path"#,
-        ),
-        (
-            "TMA1_LOG",
-            "[",
-            r#"TMA1_LOG is "[", which is not a log filter"#,
-        ),
+        ("TMA1_PORT", "http", r#"TMA1_PORT is "http", which is not a port number from 1 to 65535"#),
+        ("TMA1_DATA_DIR", "data", r#"TMA1_DATA_DIR is "data", which is not an absolute path"#),
+        ("TMA1_LOG", "[", r#"TMA1_LOG is "[", which is not a log filter"#),
     ] {
-        let output = home
-            .tma1_command(&["serve"])
-            .env(variable, value)
-            .output()
-            .unwrap();
+        let output = home.tma1_command(&["serve"]).env(variable, value).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{stderr}");
-        assert!(
-            stderr.starts_with(&format!("error: {message}\n")),
-            "{stderr}"
-        );
+        assert!(stderr.starts_with(&format!("error: {message}\n")), "{stderr}");
         assert!(stderr.contains("\nhint: set "), "{stderr}");
     }
 }

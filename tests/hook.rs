@@ -28,11 +28,7 @@ fn the_answer_of_the_daemon_is_printed_as_it_is() {
     let daemon = Daemon::start(&home);
     let run = hook(&home, PROMPT).succeeded();
     assert_eq!(run.stdout, daemon.post_event(PROMPT.as_bytes(), "").1);
-    assert!(
-        run.stdout.starts_with("<tma1-context>\nproject: shop\n"),
-        "{}",
-        run.stdout
-    );
+    assert!(run.stdout.starts_with("<tma1-context>\nproject: shop\n"), "{}", run.stdout);
 }
 
 #[test]
@@ -40,37 +36,20 @@ fn codex_gets_its_own_envelope() {
     let home = TestHome::new();
     let _daemon = Daemon::start(&home);
     let port = home.port().to_string();
-    let run = home
-        .tma1_fed(&["hook", "--agent", "codex", "--port", &port], PROMPT)
-        .succeeded();
+    let run = home.tma1_fed(&["hook", "--agent", "codex", "--port", &port], PROMPT).succeeded();
     let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let output = &answer["hookSpecificOutput"];
     assert_eq!(output["hookEventName"], "UserPromptSubmit");
-    assert!(
-        output["additionalContext"]
-            .as_str()
-            .unwrap()
-            .contains("session: 0f1e2d3c\n")
-    );
+    assert!(output["additionalContext"].as_str().unwrap().contains("session: 0f1e2d3c\n"));
 }
 
 #[test]
 fn a_large_event_passes_and_an_over_large_one_is_dropped() {
     let home = TestHome::new();
     let _daemon = Daemon::start(&home);
-    let padded = |bytes: usize| {
-        format!(
-            r#"{}"pad":"{}"}}"#,
-            PROMPT.replace('}', ","),
-            "x".repeat(bytes)
-        )
-    };
-    assert!(
-        hook(&home, &padded(4 << 20))
-            .succeeded()
-            .stdout
-            .starts_with("<tma1-context>")
-    );
+    let padded =
+        |bytes: usize| format!(r#"{}"pad":"{}"}}"#, PROMPT.replace('}', ","), "x".repeat(bytes));
+    assert!(hook(&home, &padded(4 << 20)).succeeded().stdout.starts_with("<tma1-context>"));
     assert_silent(&hook(&home, &padded(tma1::daemon::MAX_EVENT_BYTES)));
 }
 
@@ -125,12 +104,7 @@ fn a_standard_input_that_stays_open_is_given_up() {
     let status = child.wait().unwrap();
     assert!(status.success());
     let mut said = String::new();
-    child
-        .stdout
-        .take()
-        .unwrap()
-        .read_to_string(&mut said)
-        .unwrap();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(said, "");
     drop(stdin);
 }

@@ -169,10 +169,7 @@ fn every_byte_of_the_user_is_kept() {
     let mut kept = after.lines();
     for line in SETTINGS.lines() {
         // A line may get a comma after it, and nothing else.
-        assert!(
-            kept.any(|other| other == line || other.strip_suffix(',') == Some(line)),
-            "{line}"
-        );
+        assert!(kept.any(|other| other == line || other.strip_suffix(',') == Some(line)), "{line}");
     }
     let parsed: Value = serde_json::from_str(&after).unwrap();
     assert_eq!(parsed["hooks"].as_object().unwrap().len(), 26);
@@ -192,10 +189,7 @@ fn a_dry_run_writes_nothing_and_shows_what_a_real_run_writes() {
     let [script, settings] = files[files.len() - 2..] else {
         panic!("{diff}");
     };
-    assert_eq!(
-        patched("", script),
-        fs::read_to_string(home.script()).unwrap()
-    );
+    assert_eq!(patched("", script), fs::read_to_string(home.script()).unwrap());
     let after = fs::read_to_string(home.settings()).unwrap();
     assert_eq!(patched(SETTINGS, settings), after);
     assert!(diff.ends_with("1 edited. Nothing was written.\n"), "{diff}");
@@ -233,10 +227,7 @@ fn a_second_run_touches_nothing() {
     let home = Home::with_settings(SETTINGS).installed();
     let before = home.state();
     let output = home.install(&[]);
-    assert_eq!(
-        stdout(&output),
-        "Nothing to do: Claude Code is already set up.\n"
-    );
+    assert_eq!(stdout(&output), "Nothing to do: Claude Code is already set up.\n");
     assert!(output.status.success());
     assert_eq!(home.state(), before);
 }
@@ -256,10 +247,7 @@ fn a_run_says_what_it_did() {
          Next, start the daemon: tma1 serve\n"
     );
     let script = fs::read_to_string(home.script()).unwrap();
-    assert!(
-        script.contains(&format!("tma1={}\n", program.display())),
-        "{script}"
-    );
+    assert!(script.contains(&format!("tma1={}\n", program.display())), "{script}");
 }
 
 #[test]
@@ -272,22 +260,13 @@ fn a_program_in_a_build_folder_is_copied() {
     fs::hard_link(TMA1, build.join("tma1"))
         .or_else(|_| fs::copy(TMA1, build.join("tma1")).map(drop))
         .unwrap();
-    let output = home.run(
-        &build.join("tma1"),
-        &["install", "--adapter", "claude-code"],
-    );
+    let output = home.run(&build.join("tma1"), &["install", "--adapter", "claude-code"]);
     let said = stdout(&output);
     assert!(said.starts_with("Created ~/.tma1/bin/tma1\n"), "{output:?}");
     let copy = home.path.join(".tma1/bin/tma1");
-    assert_eq!(
-        fs::metadata(&copy).unwrap().permissions().mode() & 0o777,
-        0o755
-    );
+    assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o755);
     let script = fs::read_to_string(home.script()).unwrap();
-    assert!(
-        script.contains(&format!("tma1={}\n", copy.display())),
-        "{script}"
-    );
+    assert!(script.contains(&format!("tma1={}\n", copy.display())), "{script}");
     assert!(home.run(&copy, &["--version"]).status.success());
 }
 
@@ -343,10 +322,7 @@ fn the_script_falls_back_to_curl_when_the_program_is_gone() {
     assert_eq!(stdout(&output), "he\\no");
     assert!(output.status.success());
     let request = server.join().unwrap();
-    assert!(
-        request.starts_with("POST /api/hooks HTTP/1.1\r\n"),
-        "{request}"
-    );
+    assert!(request.starts_with("POST /api/hooks HTTP/1.1\r\n"), "{request}");
     assert!(!request.contains("Expect:"), "{request}");
 }
 
@@ -395,8 +371,5 @@ fn a_refusal_exits_with_1_and_wrong_usage_with_2() {
         let output = home.run(Path::new(TMA1), &["install", "--adapter", adapter]);
         assert_eq!(output.status.code(), Some(2));
     }
-    assert_eq!(
-        home.run(Path::new(TMA1), &["install"]).status.code(),
-        Some(2)
-    );
+    assert_eq!(home.run(Path::new(TMA1), &["install"]).status.code(), Some(2));
 }

@@ -27,16 +27,11 @@ fn fixtures(agent: Agent) -> Vec<Fixture> {
         Agent::ClaudeCode => "claude-code",
         Agent::Codex => "codex",
     };
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures")
-        .join(directory);
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(directory);
     let mut fixtures: Vec<_> = fs_err::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "json")
-        })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
         .map(|path| {
             let text = fs_err::read_to_string(&path).unwrap();
             Fixture {
@@ -60,11 +55,8 @@ fn expected_lines(calls: &BTreeMap<String, String>) -> Vec<String> {
     }
     let mut tools: Vec<_> = counts.into_iter().collect();
     tools.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let histogram: Vec<_> = tools
-        .iter()
-        .take(TOP_TOOLS)
-        .map(|(tool, count)| format!("{tool}×{count}"))
-        .collect();
+    let histogram: Vec<_> =
+        tools.iter().take(TOP_TOOLS).map(|(tool, count)| format!("{tool}×{count}")).collect();
     let mut lines = vec![format!("tool_calls: {}", calls.len())];
     if !histogram.is_empty() {
         lines.push(format!("tools: {}", histogram.join(", ")));
@@ -139,9 +131,7 @@ fn replay(agent: Agent, query: &str, at_least: usize) {
             .collect();
         let expected = expected_lines(&calls);
         if found != expected {
-            wrong_counts.push(format!(
-                "{session_id}: expected {expected:?}, found {block}"
-            ));
+            wrong_counts.push(format!("{session_id}: expected {expected:?}, found {block}"));
         }
     }
     assert!(failures.is_empty(), "{failures:#?}");
@@ -166,8 +156,5 @@ fn the_expected_histogram_has_the_most_used_tools_first() {
         .map(|(id, tool)| (id.to_string(), (*tool).to_owned()))
         .collect();
     let lines = expected_lines(&calls);
-    assert_eq!(
-        lines,
-        ["tool_calls: 8", "tools: C×2, A×1, B×1, D×1, E×1, F×1"]
-    );
+    assert_eq!(lines, ["tool_calls: 8", "tools: C×2, A×1, B×1, D×1, E×1, F×1"]);
 }

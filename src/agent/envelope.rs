@@ -98,9 +98,7 @@ mod tests {
     use super::*;
 
     fn body(envelope: Envelope, event: &str) -> String {
-        envelope
-            .seal(event, Answer::Context("words".to_owned()))
-            .into_body()
+        envelope.seal(event, Answer::Context("words".to_owned())).into_body()
     }
 
     #[test]
@@ -129,13 +127,7 @@ mod tests {
 
     #[test]
     fn context_is_left_out_where_it_would_be_an_error_or_keep_the_agent_going() {
-        for event in [
-            "Stop",
-            "SubagentStop",
-            "SessionEnd",
-            "PostCompact",
-            "Notification",
-        ] {
+        for event in ["Stop", "SubagentStop", "SessionEnd", "PostCompact", "Notification"] {
             assert_eq!(body(Envelope::ClaudeCode, event), "", "{event}");
             assert_eq!(body(Envelope::Codex, event), "", "{event}");
         }
@@ -145,10 +137,7 @@ mod tests {
     #[test]
     fn nothing_to_say_is_an_empty_body() {
         for envelope in [Envelope::ClaudeCode, Envelope::Codex] {
-            assert_eq!(
-                envelope.seal("UserPromptSubmit", Answer::Nothing),
-                Reply::Empty
-            );
+            assert_eq!(envelope.seal("UserPromptSubmit", Answer::Nothing), Reply::Empty);
         }
     }
 }

@@ -77,10 +77,7 @@ impl HookEvent {
     /// Reads an event from a payload that is parsed already.
     pub fn from_payload(agent: Agent, payload: &Map<String, Value>) -> Result<Self, EventError> {
         let name = required(payload, "hook_event_name")?.to_owned();
-        let session = SessionKey {
-            agent,
-            id: required(payload, "session_id")?.to_owned(),
-        };
+        let session = SessionKey { agent, id: required(payload, "session_id")?.to_owned() };
         let cwd = text(payload, "cwd").to_owned();
         let kind = match name.as_str() {
             "SessionStart" => EventKind::SessionStart,
@@ -93,12 +90,7 @@ impl HookEvent {
             },
             _ => EventKind::Other,
         };
-        Ok(Self {
-            session,
-            name,
-            cwd,
-            kind,
-        })
+        Ok(Self { session, name, cwd, kind })
     }
 }
 
@@ -113,9 +105,7 @@ fn tool_event(
     }
     let input = payload.get("tool_input").unwrap_or(&Value::Null);
     kind(ToolCall {
-        id: Some(text(payload, "tool_use_id"))
-            .filter(|id| !id.is_empty())
-            .map(str::to_owned),
+        id: Some(text(payload, "tool_use_id")).filter(|id| !id.is_empty()).map(str::to_owned),
         name: name.to_owned(),
         action: ToolAction::of_call(agent, name, input, text(payload, "cwd")),
     })
@@ -125,16 +115,11 @@ fn required<'a>(
     payload: &'a Map<String, Value>,
     field: &'static str,
 ) -> Result<&'a str, EventError> {
-    Some(text(payload, field))
-        .filter(|value| !value.is_empty())
-        .ok_or(EventError::Missing(field))
+    Some(text(payload, field)).filter(|value| !value.is_empty()).ok_or(EventError::Missing(field))
 }
 
 fn text<'a>(payload: &'a Map<String, Value>, field: &str) -> &'a str {
-    payload
-        .get(field)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    payload.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -151,18 +136,9 @@ mod tests {
             ("", "the payload is not JSON"),
             ("[]", "the payload is not a JSON object"),
             ("{}", "the payload has no `hook_event_name`"),
-            (
-                r#"{"hook_event_name":"Stop"}"#,
-                "the payload has no `session_id`",
-            ),
-            (
-                r#"{"hook_event_name":"Stop","session_id":7}"#,
-                "the payload has no `session_id`",
-            ),
-            (
-                r#"{"hook_event_name":"","session_id":"s"}"#,
-                "the payload has no `hook_event_name`",
-            ),
+            (r#"{"hook_event_name":"Stop"}"#, "the payload has no `session_id`"),
+            (r#"{"hook_event_name":"Stop","session_id":7}"#, "the payload has no `session_id`"),
+            (r#"{"hook_event_name":"","session_id":"s"}"#, "the payload has no `hook_event_name`"),
         ] {
             assert_eq!(parse(payload).unwrap_err().to_string(), reason, "{payload}");
         }
@@ -184,22 +160,14 @@ mod tests {
 
     #[test]
     fn a_stop_is_active_only_if_it_says_so() {
-        for (field, active) in [
-            ("true", true),
-            ("false", false),
-            ("null", false),
-            ("\"true\"", false),
-        ] {
+        for (field, active) in
+            [("true", true), ("false", false), ("null", false), ("\"true\"", false)]
+        {
             let event = parse(&format!(
                 r#"{{"hook_event_name":"Stop","session_id":"s","stop_hook_active":{field}}}"#
             ))
             .unwrap();
-            assert_eq!(
-                event.kind,
-                EventKind::Stop {
-                    stop_hook_active: active
-                }
-            );
+            assert_eq!(event.kind, EventKind::Stop { stop_hook_active: active });
         }
     }
 }

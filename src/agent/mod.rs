@@ -31,9 +31,7 @@ impl Agent {
 
     /// The agent of this [`name`](Self::name).
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::ClaudeCode, Self::Codex]
-            .into_iter()
-            .find(|agent| agent.name() == name)
+        [Self::ClaudeCode, Self::Codex].into_iter().find(|agent| agent.name() == name)
     }
 }
 

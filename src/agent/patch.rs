@@ -35,10 +35,7 @@ pub(super) fn files(patch: &str) -> Files<'_> {
 }
 
 fn value_of<'a>(directive: &'a str, name: &str) -> Option<&'a str> {
-    directive
-        .strip_prefix(name)
-        .map(str::trim)
-        .filter(|path| !path.is_empty())
+    directive.strip_prefix(name).map(str::trim).filter(|path| !path.is_empty())
 }
 
 #[cfg(test)]

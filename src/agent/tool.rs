@@ -37,10 +37,9 @@ impl ToolAction {
         match (agent, name) {
             (Agent::ClaudeCode, "Edit" | "Write" | "MultiEdit" | "NotebookEdit") => {
                 match argument("file_path").or_else(|| argument("notebook_path")) {
-                    Some(path) => Self::Edit {
-                        written: vec![absolute(cwd, path)],
-                        removed: Vec::new(),
-                    },
+                    Some(path) => {
+                        Self::Edit { written: vec![absolute(cwd, path)], removed: Vec::new() }
+                    }
                     None => Self::Other,
                 }
             }
@@ -65,11 +64,7 @@ impl ToolAction {
 fn absolute(cwd: &str, path: &str) -> String {
     let path = path.replace('\\', "/");
     let is_absolute = path.starts_with('/') || has_drive(&path);
-    let joined = if is_absolute {
-        path
-    } else {
-        format!("{}/{path}", cwd.replace('\\', "/"))
-    };
+    let joined = if is_absolute { path } else { format!("{}/{path}", cwd.replace('\\', "/")) };
     let mut parts: Vec<&str> = Vec::new();
     for part in joined.split('/') {
         match part {
@@ -104,16 +99,10 @@ mod tests {
         let agent = Agent::ClaudeCode;
         for name in ["Edit", "Write", "MultiEdit"] {
             let input = json!({"file_path": "/home/dev/project/a.txt"});
-            assert_eq!(
-                written(agent, name, &input).unwrap(),
-                ["/home/dev/project/a.txt"]
-            );
+            assert_eq!(written(agent, name, &input).unwrap(), ["/home/dev/project/a.txt"]);
         }
         let input = json!({"notebook_path": "/n.ipynb"});
-        assert_eq!(
-            written(agent, "NotebookEdit", &input).unwrap(),
-            ["/n.ipynb"]
-        );
+        assert_eq!(written(agent, "NotebookEdit", &input).unwrap(), ["/n.ipynb"]);
         assert_eq!(written(agent, "Edit", &json!({})), None);
         assert_eq!(written(agent, "Read", &json!({"file_path": "/a"})), None);
     }

@@ -17,10 +17,7 @@ pub struct Failure {
 impl Failure {
     /// A failure with what to do next.
     pub fn new(error: impl Into<anyhow::Error>, hint: Option<String>) -> Self {
-        Self {
-            error: error.into(),
-            hint,
-        }
+        Self { error: error.into(), hint }
     }
 
     /// Prints the error, its causes and the hint.

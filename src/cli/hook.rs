@@ -56,9 +56,6 @@ fn read_event(deadline: Instant) -> Option<Vec<u8>> {
         let read = std::io::stdin().lock().take(limit).read_to_end(&mut event);
         drop(sender.send(read.map(|_| event)));
     });
-    let event = receiver
-        .recv_timeout(client::remaining(deadline))
-        .ok()?
-        .ok()?;
+    let event = receiver.recv_timeout(client::remaining(deadline)).ok()?.ok()?;
     (event.len() <= MAX_EVENT_BYTES).then_some(event)
 }

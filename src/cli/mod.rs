@@ -42,12 +42,7 @@ impl From<ExitStatus> for ExitCode {
 /// Closes the loop around coding agents: their hooks report what happens, the daemon answers with
 /// what the agent should know before its next step.
 #[derive(Debug, Parser)]
-#[command(
-    name = "tma1",
-    version,
-    arg_required_else_help = true,
-    max_term_width = 100
-)]
+#[command(name = "tma1", version, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -123,11 +118,7 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
 /// Help and version are answers; anything else is wrong usage.
 fn report_usage(error: &clap::Error) -> ExitStatus {
     drop(error.print());
-    if error.use_stderr() {
-        ExitStatus::Usage
-    } else {
-        ExitStatus::Done
-    }
+    if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Done }
 }
 
 #[cfg(test)]
@@ -146,10 +137,7 @@ mod tests {
     #[test]
     fn the_server_binary_serves_unless_it_is_told_something_else() {
         assert_eq!(defaulted(&["tma1-server"]), ["tma1-server", "serve"]);
-        assert_eq!(
-            defaulted(&["s", "--port", "1"]),
-            ["s", "serve", "--port", "1"]
-        );
+        assert_eq!(defaulted(&["s", "--port", "1"]), ["s", "serve", "--port", "1"]);
         assert_eq!(defaulted(&["s", "install"]), ["s", "install"]);
         assert_eq!(defaulted(&["s", "--version"]), ["s", "--version"]);
         assert_eq!(defaulted(&[]), ["serve"]);

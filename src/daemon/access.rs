@@ -27,10 +27,8 @@ pub(super) fn check(request: &Parts) -> Result<(), Refusal> {
     if comes_from_page(&request.headers) {
         return Err(Refusal::WebPage);
     }
-    let named_in_target = request
-        .uri
-        .authority()
-        .is_none_or(|authority| is_loopback(authority.as_str()));
+    let named_in_target =
+        request.uri.authority().is_none_or(|authority| is_loopback(authority.as_str()));
     let mut hosts = request.headers.get_all(HOST).iter();
     match (hosts.next().and_then(as_text), hosts.next()) {
         (Some(host), None) if is_loopback(host) && named_in_target => Ok(()),
@@ -41,10 +39,7 @@ pub(super) fn check(request: &Parts) -> Result<(), Refusal> {
 /// A user who types the address into a browser is no page: that is `none`.
 fn comes_from_page(headers: &HeaderMap) -> bool {
     headers.contains_key(ORIGIN)
-        || headers
-            .get_all(FETCH_SITE)
-            .iter()
-            .any(|site| site.as_bytes() != b"none")
+        || headers.get_all(FETCH_SITE).iter().any(|site| site.as_bytes() != b"none")
 }
 
 fn as_text(value: &HeaderValue) -> Option<&str> {
@@ -75,13 +70,8 @@ mod tests {
 
     #[test]
     fn programs_of_this_machine_may_ask() {
-        for host in [
-            "127.0.0.1:14318",
-            "127.0.0.1",
-            "localhost:14318",
-            "LocalHost",
-            "[::1]:14318",
-        ] {
+        for host in ["127.0.0.1:14318", "127.0.0.1", "localhost:14318", "LocalHost", "[::1]:14318"]
+        {
             assert_eq!(verdict("/api/hooks", &[("host", host)]), Ok(()), "{host}");
         }
         let typed = [("host", "localhost"), ("sec-fetch-site", "none")];
@@ -100,20 +90,13 @@ mod tests {
             "0.0.0.0",
             "",
         ] {
-            assert_eq!(
-                verdict("/api/hooks", &[("host", host)]),
-                Err(Refusal::Host),
-                "{host}"
-            );
+            assert_eq!(verdict("/api/hooks", &[("host", host)]), Err(Refusal::Host), "{host}");
         }
         assert_eq!(verdict("/api/hooks", &[]), Err(Refusal::Host));
         let two = [("host", "localhost"), ("host", "evil.example")];
         assert_eq!(verdict("/api/hooks", &two), Err(Refusal::Host));
         let target = "http://evil.example/api/hooks";
-        assert_eq!(
-            verdict(target, &[("host", "localhost")]),
-            Err(Refusal::Host)
-        );
+        assert_eq!(verdict(target, &[("host", "localhost")]), Err(Refusal::Host));
     }
 
     #[test]
@@ -126,11 +109,7 @@ mod tests {
             ("sec-fetch-site", "same-origin"),
         ] {
             let headers = [("host", "localhost"), (name, value)];
-            assert_eq!(
-                verdict("/api/hooks", &headers),
-                Err(Refusal::WebPage),
-                "{name}: {value}"
-            );
+            assert_eq!(verdict("/api/hooks", &headers), Err(Refusal::WebPage), "{name}: {value}");
         }
     }
 }

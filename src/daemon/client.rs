@@ -88,11 +88,7 @@ fn round_trip(port: u16, request: &[u8], deadline: Instant) -> io::Result<Vec<u8
 /// A socket timeout of zero would mean none, so no time left is an error.
 fn time_left(deadline: Instant) -> io::Result<Duration> {
     let left = remaining(deadline);
-    if left.is_zero() {
-        Err(ErrorKind::TimedOut.into())
-    } else {
-        Ok(left)
-    }
+    if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
 /// Reads until the daemon closes the connection, which it does after one response. The timeout is
@@ -120,31 +116,21 @@ fn read_to_end(stream: &mut TcpStream, deadline: Instant) -> io::Result<Vec<u8>>
 fn body_of(response: &[u8]) -> io::Result<&[u8]> {
     let mut headers = [httparse::EMPTY_HEADER; 16];
     let mut head = httparse::Response::new(&mut headers);
-    let httparse::Status::Complete(body_start) = head
-        .parse(response)
-        .map_err(|_| invalid("the answer is not HTTP"))?
+    let httparse::Status::Complete(body_start) =
+        head.parse(response).map_err(|_| invalid("the answer is not HTTP"))?
     else {
         return Err(ErrorKind::UnexpectedEof.into());
     };
-    let header = |name: &str| {
-        head.headers
-            .iter()
-            .find(|header| header.name.eq_ignore_ascii_case(name))
-    };
+    let header =
+        |name: &str| head.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name));
     if header(PROTOCOL_HEADER).is_none_or(|header| header.value != PROTOCOL_VERSION.as_bytes()) {
-        return Err(invalid(
-            "the answer is not from a tma1 daemon of this protocol version",
-        ));
+        return Err(invalid("the answer is not from a tma1 daemon of this protocol version"));
     }
     if head.code != Some(200) {
         return Err(invalid("the daemon refused the request"));
     }
-    let length = header("content-length").and_then(|header| {
-        std::str::from_utf8(header.value)
-            .ok()?
-            .parse::<usize>()
-            .ok()
-    });
+    let length = header("content-length")
+        .and_then(|header| std::str::from_utf8(header.value).ok()?.parse::<usize>().ok());
     let body = response.get(body_start..).unwrap_or_default();
     if length != Some(body.len()) {
         return Err(ErrorKind::UnexpectedEof.into());

@@ -45,17 +45,10 @@ impl DaemonError {
     /// What to do about it, where that is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::AlreadyRunning {
-                holder: Some(health),
-                ..
+            Self::AlreadyRunning { holder: Some(health), .. }
+            | Self::PortInUse { holder: Some(health), .. } => {
+                Some(format!("it works already; to replace it, end process {} first", health.pid))
             }
-            | Self::PortInUse {
-                holder: Some(health),
-                ..
-            } => Some(format!(
-                "it works already; to replace it, end process {} first",
-                health.pid
-            )),
             Self::AlreadyRunning { holder: None, .. } => {
                 Some("it works already; to replace it, end that process first".to_owned())
             }

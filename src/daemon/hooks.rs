@@ -47,13 +47,7 @@ pub(super) enum Unusable {
 impl Hooks {
     /// Takes events into `world` and `log`; says nothing unless `injection` is on.
     pub(super) fn new(world: World, log: EventLog, home: PathBuf, injection: bool) -> Self {
-        Self {
-            world: Mutex::new(world),
-            log,
-            home,
-            injection,
-            rejections: Mutex::default(),
-        }
+        Self { world: Mutex::new(world), log, home, injection, rejections: Mutex::default() }
     }
 
     /// Takes one event and answers it.
@@ -67,11 +61,7 @@ impl Hooks {
             // Under one lock, so that the log has the events in the order in which they were folded.
             let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
             fold(&mut world, &event, &self.home, now);
-            let logged = self.log.append(Entry {
-                at: now,
-                agent,
-                payload,
-            });
+            let logged = self.log.append(Entry { at: now, agent, payload });
             (world.answer(&event, now), logged)
         };
         if !matches!(tokio::time::timeout(LOG_WAIT, logged).await, Ok(Ok(()))) {
@@ -81,28 +71,15 @@ impl Hooks {
                 "answered before it was logged"
             );
         }
-        if self.injection {
-            envelope.seal(&event.name, answer)
-        } else {
-            Reply::Empty
-        }
+        if self.injection { envelope.seal(&event.name, answer) } else { Reply::Empty }
     }
 
     /// Counts a request that is no event, mentions it once a minute, and answers with nothing.
     pub(super) fn reject(&self, reason: &Unusable) -> Reply {
-        let mut rejections = self
-            .rejections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut rejections = self.rejections.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = rejections.count(clock::now()) {
-            let reason = anyhow::Chain::new(reason)
-                .map(ToString::to_string)
-                .collect::<Vec<_>>();
-            tracing::warn!(
-                count,
-                reason = reason.join(": "),
-                "requests that are no hook events"
-            );
+            let reason = anyhow::Chain::new(reason).map(ToString::to_string).collect::<Vec<_>>();
+            tracing::warn!(count, reason = reason.join(": "), "requests that are no hook events");
         }
         Reply::Empty
     }
@@ -127,9 +104,7 @@ pub(super) fn rebuild(
 /// Folds an event into the world, looking up its project only where that can matter.
 fn fold(world: &mut World, event: &HookEvent, home: &Path, at: Timestamp) {
     let root = if world.places(event) {
-        project::root_of(Path::new(&event.cwd), home)
-            .to_string_lossy()
-            .into_owned()
+        project::root_of(Path::new(&event.cwd), home).to_string_lossy().into_owned()
     } else {
         String::new()
     };
@@ -147,10 +122,7 @@ impl Rejections {
     /// Counts one, and returns how many there are to report if it is time to.
     fn count(&mut self, now: Timestamp) -> Option<u64> {
         self.unreported += 1;
-        if self
-            .reported_at
-            .is_some_and(|at| now.since(at) < REPORT_INTERVAL)
-        {
+        if self.reported_at.is_some_and(|at| now.since(at) < REPORT_INTERVAL) {
             return None;
         }
         self.reported_at = Some(now);

@@ -35,9 +35,7 @@ const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
 pub fn run(config: &Config, paths: &Paths, printer: Printer) -> Result<(), DaemonError> {
     platform::create_private_dir(&paths.data())?;
     let lock = lock(config, paths)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
         // Before anything else: a signal that comes while the daemon starts must end it too.
         let shutdown = platform::shutdown_requested()?;
@@ -61,10 +59,7 @@ pub fn run(config: &Config, paths: &Paths, printer: Printer) -> Result<(), Daemo
 /// Makes this process the only daemon of its data directory, for as long as the file is open.
 fn lock(config: &Config, paths: &Paths) -> Result<File, DaemonError> {
     let path = paths.daemon_lock();
-    let file = platform::private_file_options()
-        .create(true)
-        .append(true)
-        .open(&path)?;
+    let file = platform::private_file_options().create(true).append(true).open(&path)?;
     let file = file.into_parts().0;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -78,10 +73,9 @@ fn lock(config: &Config, paths: &Paths) -> Result<File, DaemonError> {
 
 async fn listen(port: u16) -> Result<TcpListener, DaemonError> {
     match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
-        Err(error) if error.kind() == ErrorKind::AddrInUse => Err(DaemonError::PortInUse {
-            port,
-            holder: client::holder(port),
-        }),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            Err(DaemonError::PortInUse { port, holder: client::holder(port) })
+        }
         Err(source) => Err(DaemonError::Listen { port, source }),
         Ok(listener) => Ok(listener),
     }

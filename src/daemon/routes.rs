@@ -54,11 +54,7 @@ fn health() -> HttpResponse {
         protocol: PROTOCOL_VERSION.to_owned(),
         pid: std::process::id(),
     };
-    content(
-        StatusCode::OK,
-        "application/json",
-        json!(health).to_string(),
-    )
+    content(StatusCode::OK, "application/json", json!(health).to_string())
 }
 
 /// A hook always gets 200: to its agent a failure of ours must look like nothing to say.
@@ -78,46 +74,31 @@ async fn event(hooks: &Hooks, query: &str, body: Incoming) -> Reply {
 /// them it is Claude Code.
 fn source(query: &str) -> Option<(Agent, Envelope)> {
     let parameter = |name: &str| {
-        query
-            .split('&')
-            .filter_map(|pair| pair.split_once('='))
-            .find(|pair| pair.0 == name)
+        query.split('&').filter_map(|pair| pair.split_once('=')).find(|pair| pair.0 == name)
     };
     let agent = |name: &str| match parameter(name) {
         Some((_, value)) => Agent::from_name(value),
         None => Some(Agent::ClaudeCode),
     };
     let source = agent("source")?;
-    let envelope = if parameter("envelope").is_some() {
-        agent("envelope")?
-    } else {
-        source
-    };
+    let envelope = if parameter("envelope").is_some() { agent("envelope")? } else { source };
     Some((source, envelope.into()))
 }
 
 fn not_allowed(method: &'static str) -> HttpResponse {
     let mut response = failure(StatusCode::METHOD_NOT_ALLOWED, "this takes another method");
-    response
-        .headers_mut()
-        .insert(ALLOW, HeaderValue::from_static(method));
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(method));
     response
 }
 
 fn failure(status: StatusCode, reason: &str) -> HttpResponse {
-    content(
-        status,
-        "application/json",
-        json!({"error": reason}).to_string(),
-    )
+    content(status, "application/json", json!({"error": reason}).to_string())
 }
 
 fn content(status: StatusCode, content_type: &'static str, body: String) -> HttpResponse {
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }
 

@@ -61,10 +61,7 @@ pub(super) async fn serve(
         });
     }
     drop(acceptor);
-    if tokio::time::timeout(GRACE, connections.shutdown())
-        .await
-        .is_err()
-    {
+    if tokio::time::timeout(GRACE, connections.shutdown()).await.is_err() {
         tracing::warn!("requests in flight did not finish in time and were cut off");
     }
 }
@@ -76,10 +73,7 @@ struct Acceptor {
 
 impl Acceptor {
     fn new(listener: TcpListener) -> Self {
-        Self {
-            listener,
-            slots: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
-        }
+        Self { listener, slots: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
     }
 
     /// The next connection, once there is room for it.
@@ -98,10 +92,7 @@ impl Acceptor {
     }
 
     async fn try_accept(&mut self) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-        let slot = Arc::clone(&self.slots)
-            .acquire_owned()
-            .await
-            .map_err(io::Error::other)?;
+        let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(io::Error::other)?;
         let (stream, _) = self.listener.accept().await?;
         // Answers are small, and somebody waits for each.
         stream.set_nodelay(true)?;

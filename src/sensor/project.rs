@@ -32,20 +32,10 @@ mod tests {
     fn the_nearest_repository_is_the_project() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
-        for directory in [
-            ".git",
-            "shop/.git",
-            "shop/src/api",
-            "loose/notes",
-            "shop/vendor/lib",
-        ] {
+        for directory in [".git", "shop/.git", "shop/src/api", "loose/notes", "shop/vendor/lib"] {
             fs_err::create_dir_all(home.join(directory)).unwrap();
         }
-        fs_err::write(
-            home.join("shop/vendor/lib/.git"),
-            "gitdir: ../../.git/modules/lib",
-        )
-        .unwrap();
+        fs_err::write(home.join("shop/vendor/lib/.git"), "gitdir: ../../.git/modules/lib").unwrap();
         for (directory, root) in [
             ("shop", "shop"),
             ("shop/src/api", "shop"),
@@ -54,21 +44,14 @@ mod tests {
             ("loose/notes", "loose/notes"),
             ("", ""),
         ] {
-            assert_eq!(
-                root_of(&home.join(directory), home),
-                home.join(root),
-                "{directory}"
-            );
+            assert_eq!(root_of(&home.join(directory), home), home.join(root), "{directory}");
         }
     }
 
     #[test]
     fn a_relative_path_is_not_looked_up_where_we_happen_to_run() {
         for directory in ["", ".", "src"] {
-            assert_eq!(
-                root_of(Path::new(directory), Path::new("/home")),
-                Path::new(directory)
-            );
+            assert_eq!(root_of(Path::new(directory), Path::new("/home")), Path::new(directory));
         }
     }
 }

@@ -71,10 +71,7 @@ pub fn lock(paths: &Paths) -> io::Result<File> {
 /// Replaces one file, if it still is what was planned on.
 pub(super) fn write(change: &Change) -> Result<(), ApplyError> {
     let target = &change.target;
-    let failed = |source| ApplyError::Write {
-        path: target.path.clone(),
-        source,
-    };
+    let failed = |source| ApplyError::Write { path: target.path.clone(), source };
     let folder = target.folder();
     platform::create_private_dir(folder).map_err(failed)?;
     let temporary = prepare(change, folder).map_err(failed)?;
@@ -97,9 +94,7 @@ pub(super) fn write(change: &Change) -> Result<(), ApplyError> {
 
 /// A whole file beside the target, with its mode and group set before there is anything to read.
 fn prepare(change: &Change, folder: &Path) -> io::Result<NamedTempFile> {
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".tma1-")
-        .tempfile_in(folder)?;
+    let mut temporary = tempfile::Builder::new().prefix(".tma1-").tempfile_in(folder)?;
     let before = change.target.before.as_ref();
     let group = before.map(|before| before.attributes.group);
     platform::set_attributes(temporary.as_file(), change.mode, group)?;

@@ -44,14 +44,9 @@ impl Started {
     /// The binary to run: where the program was started, which a package manager keeps valid over
     /// upgrades and a resolved link would not be; or its copy in `bin`.
     pub fn binary(&self, environment: &Environment, home: &Path, bin: &Path) -> Binary {
-        let path = self
-            .path(environment)
-            .unwrap_or_else(|| self.executable.clone());
+        let path = self.path(environment).unwrap_or_else(|| self.executable.clone());
         if in_build_folder(&path) || in_temporary_folder(&path, environment, home) {
-            Binary::Copy {
-                from: path,
-                to: bin.join("tma1"),
-            }
+            Binary::Copy { from: path, to: bin.join("tma1") }
         } else {
             Binary::InPlace(path)
         }
@@ -96,16 +91,13 @@ fn in_build_folder(path: &Path) -> bool {
 /// folder, as tests have it, is kept as long as what is installed there.
 fn in_temporary_folder(path: &Path, environment: &Environment, home: &Path) -> bool {
     let temporary = environment.get("TMPDIR").map(PathBuf::from);
-    temporary
-        .into_iter()
-        .chain(["/tmp", "/var/tmp"].map(PathBuf::from))
-        .any(|folder| {
-            let real = fs_err::canonicalize(&folder).unwrap_or_else(|_| folder.clone());
-            [folder, real].iter().any(|folder| {
-                let home_is_inside = home.starts_with(folder);
-                path.starts_with(folder) && !(home_is_inside && path.starts_with(home))
-            })
+    temporary.into_iter().chain(["/tmp", "/var/tmp"].map(PathBuf::from)).any(|folder| {
+        let real = fs_err::canonicalize(&folder).unwrap_or_else(|_| folder.clone());
+        [folder, real].iter().any(|folder| {
+            let home_is_inside = home.starts_with(folder);
+            path.starts_with(folder) && !(home_is_inside && path.starts_with(home))
         })
+    })
 }
 
 #[cfg(all(test, unix))]
@@ -137,17 +129,11 @@ mod tests {
         let in_place = |name: &str| Binary::InPlace(home.path(name));
         let search_path = |folders: &[&str]| {
             let folders: Vec<_> = folders.iter().map(|folder| home.path(folder)).collect();
-            std::env::join_paths(folders)
-                .unwrap()
-                .into_string()
-                .unwrap()
+            std::env::join_paths(folders).unwrap().into_string().unwrap()
         };
         let absolute = home.path("bin/tma1").to_str().unwrap().to_owned();
         assert_eq!(started(&home, &absolute, ""), in_place("bin/tma1"));
-        assert_eq!(
-            started(&home, "./../bin/tma1", ""),
-            in_place("work/../bin/tma1")
-        );
+        assert_eq!(started(&home, "./../bin/tma1", ""), in_place("work/../bin/tma1"));
         let path = search_path(&["none", "store/other", "bin"]);
         assert_eq!(started(&home, "tma1", &path), in_place("bin/tma1"));
         // A name that leads elsewhere, or nowhere.
@@ -160,25 +146,16 @@ mod tests {
     fn a_program_that_will_not_stay_is_copied() {
         let home = Home::new();
         home.write("store/1.2.3/tma1", "program");
-        let copy = Binary::Copy {
-            from: home.path("store/1.2.3/tma1"),
-            to: home.paths.bin().join("tma1"),
-        };
+        let copy =
+            Binary::Copy { from: home.path("store/1.2.3/tma1"), to: home.paths.bin().join("tma1") };
         home.write("store/CACHEDIR.TAG", "Signature: of something else");
         assert_ne!(started(&home, "", ""), copy);
-        home.write(
-            "store/CACHEDIR.TAG",
-            "Signature: 8a477f597d28d172789f06886806bc55\n# Cargo",
-        );
+        home.write("store/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# Cargo");
         assert_eq!(started(&home, "", ""), copy);
         // Temporary folders, one of them in the home directory.
         fs_err::remove_file(home.path("store/CACHEDIR.TAG")).unwrap();
         let executable = home.path("store/1.2.3/tma1");
-        let started = Started {
-            argument: "tma1".into(),
-            working_dir: home.path(""),
-            executable,
-        };
+        let started = Started { argument: "tma1".into(), working_dir: home.path(""), executable };
         let environment = Environment::from_iter([("TMPDIR", home.path("store"))]);
         let bin = home.paths.bin();
         assert_eq!(started.binary(&environment, home.folder.path(), &bin), copy);

@@ -88,8 +88,7 @@ impl Home {
     fn neutral(&self, text: &str) -> String {
         let home = self.folder.path();
         let real = fs_err::canonicalize(home).unwrap();
-        text.replace(real.to_str().unwrap(), "[HOME]")
-            .replace(home.to_str().unwrap(), "[HOME]")
+        text.replace(real.to_str().unwrap(), "[HOME]").replace(home.to_str().unwrap(), "[HOME]")
     }
 }
 
@@ -147,10 +146,7 @@ fn links_stay_links() {
     symlink("../dotfiles/link.json", &settings).unwrap();
     symlink("claude.json", home.path("dotfiles/link.json")).unwrap();
     home.install().unwrap();
-    assert_eq!(
-        fs_err::read_link(&settings).unwrap(),
-        Path::new("../dotfiles/link.json")
-    );
+    assert_eq!(fs_err::read_link(&settings).unwrap(), Path::new("../dotfiles/link.json"));
     let text = fs_err::read_to_string(home.path("dotfiles/claude.json")).unwrap();
     assert!(text.contains("tma1-hook.sh"));
     // Also a link to a file that is not there yet.
@@ -190,10 +186,7 @@ fn a_change_of_the_last_moment_stops_the_write_and_leaves_nothing_behind() {
     let before = home.tree();
     let settings = plan.changes().last().unwrap();
     // Without the checks that come before the first write.
-    assert!(matches!(
-        write(settings),
-        Err(ApplyError::ChangedMeanwhile(_))
-    ));
+    assert!(matches!(write(settings), Err(ApplyError::ChangedMeanwhile(_))));
     assert_eq!(home.tree(), before);
     let text = fs_err::read_to_string(home.path(".claude/settings.json")).unwrap();
     assert_eq!(text, "{\"model\":\"x\"}");
@@ -282,16 +275,10 @@ fn a_dry_run_shows_each_change() {
     fs_err::remove_file(&settings).unwrap();
     symlink(home.path("dotfiles/claude.json"), settings).unwrap();
     home.write("program", "\0ELF");
-    let binary = Binary::Copy {
-        from: home.path("program"),
-        to: home.paths.bin().join("tma1"),
-    };
+    let binary = Binary::Copy { from: home.path("program"), to: home.paths.bin().join("tma1") };
     let artifacts = claude_code::artifacts(&home.paths, 14318, &binary).unwrap();
     let plan = Plan::install(&artifacts).unwrap();
-    let diff = Diff {
-        plan: &plan,
-        paths: &home.paths,
-    };
+    let diff = Diff { plan: &plan, paths: &home.paths };
     let text = home.neutral(&diff.to_string());
     assert_snapshot("dry-run", &text);
 }
@@ -316,12 +303,6 @@ fn a_diff_tells_of_a_missing_line_end_and_of_a_changed_mode() {
     );
     home.write(".claude/settings.json", "{}");
     let text = shown();
-    assert!(
-        text.contains("\n-{}\n\\ No newline at end of file\n+{\n"),
-        "{text}"
-    );
-    assert!(
-        text.contains("\n+}\n\\ No newline at end of file\n# "),
-        "{text}"
-    );
+    assert!(text.contains("\n-{}\n\\ No newline at end of file\n+{\n"), "{text}");
+    assert!(text.contains("\n+}\n\\ No newline at end of file\n# "), "{text}");
 }

@@ -33,11 +33,7 @@ pub struct Report<'a> {
 impl Display for Report<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for change in self.plan.changes() {
-            let verb = if change.creates() {
-                "Created"
-            } else {
-                "Updated"
-            };
+            let verb = if change.creates() { "Created" } else { "Updated" };
             write!(f, "{verb} {}", self.paths.display(change.path()))?;
             match change.hooks {
                 Some(tally) => writeln!(f, " ({tally})")?,
@@ -75,14 +71,10 @@ fn names(change: &Change, paths: &Paths) -> [String; 2] {
     };
     let mode = change.mode;
     match change.former_mode() {
-        _ if change.creates() => [
-            "/dev/null".to_owned(),
-            format!("{name}{link} (new file, mode {mode:04o})"),
-        ],
-        Some(former) => [
-            name.clone(),
-            format!("{name}{link} (mode {former:04o} -> {mode:04o})"),
-        ],
+        _ if change.creates() => {
+            ["/dev/null".to_owned(), format!("{name}{link} (new file, mode {mode:04o})")]
+        }
+        Some(former) => [name.clone(), format!("{name}{link} (mode {former:04o} -> {mode:04o})")],
         None => [name.clone(), name + &link],
     }
 }
@@ -102,9 +94,7 @@ fn write_body(f: &mut Formatter<'_>, change: &Change) -> fmt::Result {
 
 /// The text of a file, unless it is binary.
 fn text_of(bytes: &[u8]) -> Option<&str> {
-    str::from_utf8(bytes)
-        .ok()
-        .filter(|text| !text.contains('\0'))
+    str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
 fn write_hunk(f: &mut Formatter<'_>, hunk: &UnifiedDiffHunk<'_, '_, '_, str>) -> fmt::Result {

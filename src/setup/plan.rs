@@ -119,10 +119,7 @@ fn change(artifact: &Artifact) -> Result<Option<Change>, PlanError> {
             let text = before.map_or(&[][..], |before| &before.bytes);
             let edited = entries
                 .install_into(text)
-                .map_err(|reason| PlanError::Json {
-                    path: artifact.path.clone(),
-                    reason,
-                })?;
+                .map_err(|reason| PlanError::Json { path: artifact.path.clone(), reason })?;
             (edited.bytes, mode.unwrap_or(PRIVATE), Some(edited.tally))
         }
     };
@@ -132,17 +129,10 @@ fn change(artifact: &Artifact) -> Result<Option<Change>, PlanError> {
         return Ok(None);
     }
     target.require_writable()?;
-    Ok(Some(Change {
-        target,
-        after,
-        mode,
-        why: artifact.why,
-        hooks,
-    }))
+    Ok(Some(Change { target, after, mode, why: artifact.why, hooks }))
 }
 
 /// The mode of a file that must run: as the user has set it, if it runs that way.
 fn executable(mode: Option<u32>) -> u32 {
-    mode.filter(|mode| mode & OWNER_RUNS != 0)
-        .unwrap_or(EXECUTABLE)
+    mode.filter(|mode| mode & OWNER_RUNS != 0).unwrap_or(EXECUTABLE)
 }

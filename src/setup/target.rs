@@ -96,10 +96,7 @@ impl Refusal {
 impl Target {
     /// Follows `path` and reads what is there.
     pub fn inspect(path: &Path) -> Result<Self, Refusal> {
-        let refuse = |reason| Refusal {
-            path: path.to_owned(),
-            reason,
-        };
+        let refuse = |reason| Refusal { path: path.to_owned(), reason };
         let resolved = resolve(path).map_err(refuse)?;
         let before = Snapshot::take(&resolved).map_err(refuse)?;
         Ok(Self {
@@ -119,10 +116,7 @@ impl Target {
     pub fn require_writable(&self) -> Result<(), Refusal> {
         match self.obstacle() {
             None => Ok(()),
-            Some(reason) => Err(Refusal {
-                path: self.path.clone(),
-                reason,
-            }),
+            Some(reason) => Err(Refusal { path: self.path.clone(), reason }),
         }
     }
 
@@ -171,10 +165,7 @@ impl Snapshot {
             return Err(Reason::NotRegular);
         }
         let bytes = fs_err::read(path).map_err(Reason::Unreadable)?;
-        Ok(Some(Self {
-            bytes,
-            attributes: platform::attributes(&metadata),
-        }))
+        Ok(Some(Self { bytes, attributes: platform::attributes(&metadata) }))
     }
 }
 
@@ -202,10 +193,7 @@ fn in_real_folder(path: &Path) -> Result<PathBuf, Reason> {
     loop {
         match fs_err::canonicalize(folder) {
             Ok(real) => {
-                return Ok(missing
-                    .iter()
-                    .rev()
-                    .fold(real, |path, name| path.join(name)));
+                return Ok(missing.iter().rev().fold(real, |path, name| path.join(name)));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Reason::Unreadable(error)),

@@ -75,10 +75,7 @@ pub(super) fn read_since(
 }
 
 fn cut_strings(payload: &Map<String, Value>) -> Map<String, Value> {
-    payload
-        .iter()
-        .map(|(name, value)| (name.clone(), cut(value)))
-        .collect()
+    payload.iter().map(|(name, value)| (name.clone(), cut(value))).collect()
 }
 
 /// The value with over-long strings cut on a character boundary, and a note of what is missing.

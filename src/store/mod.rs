@@ -76,34 +76,19 @@ impl Database {
     /// Opens the database at `path`, or begins a new one that only this user can read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         // SQLite gives its side files the mode of the database, which it would create for everyone.
-        platform::private_file_options()
-            .create(true)
-            .append(true)
-            .open(path)?;
-        let failed = |source| StoreError::Database {
-            path: path.to_owned(),
-            source,
-        };
+        platform::private_file_options().create(true).append(true).open(path)?;
+        let failed = |source| StoreError::Database { path: path.to_owned(), source };
         let connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
         // In write-ahead mode a commit needs no sync to survive the death of the process; only a
         // loss of power can take the last ones.
-        connection
-            .pragma_update(None, "journal_mode", "WAL")
-            .map_err(failed)?;
-        connection
-            .pragma_update(None, "synchronous", "NORMAL")
-            .map_err(failed)?;
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+        connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
         match schema::bring_up_to_date(&connection).map_err(failed)? {
-            schema::Version::Current => Ok(Self {
-                connection,
-                path: path.to_owned(),
-            }),
-            schema::Version::Newer(found) => Err(StoreError::Newer {
-                path: path.to_owned(),
-                found,
-                known: schema::VERSION,
-            }),
+            schema::Version::Current => Ok(Self { connection, path: path.to_owned() }),
+            schema::Version::Newer(found) => {
+                Err(StoreError::Newer { path: path.to_owned(), found, known: schema::VERSION })
+            }
         }
     }
 
@@ -115,10 +100,8 @@ impl Database {
         since: Timestamp,
         visit: impl FnMut(Entry),
     ) -> Result<(), StoreError> {
-        entry::read_since(&self.connection, since, visit).map_err(|source| StoreError::Database {
-            path: self.path.clone(),
-            source,
-        })
+        entry::read_since(&self.connection, since, visit)
+            .map_err(|source| StoreError::Database { path: self.path.clone(), source })
     }
 }
 

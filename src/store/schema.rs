@@ -39,11 +39,7 @@ pub(super) fn bring_up_to_date(connection: &Connection) -> rusqlite::Result<Vers
     if found == 0 {
         connection.execute_batch(&format!("BEGIN IMMEDIATE; {TABLES} COMMIT;"))?;
     }
-    Ok(if found > VERSION {
-        Version::Newer(found)
-    } else {
-        Version::Current
-    })
+    Ok(if found > VERSION { Version::Newer(found) } else { Version::Current })
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<i64> {

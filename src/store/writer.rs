@@ -37,17 +37,11 @@ impl EventLog {
     pub fn start(database: Database) -> std::io::Result<Self> {
         let (queue, entries) = sync_channel(MAX_QUEUED);
         let lost = Arc::new(AtomicU64::new(0));
-        let writer = std::thread::Builder::new()
-            .name("store writer".to_owned())
-            .spawn({
-                let lost = Arc::clone(&lost);
-                move || write_until_closed(database, &entries, &lost)
-            })?;
-        Ok(Self {
-            queue: Some(queue),
-            writer: Some(writer),
-            lost,
-        })
+        let writer = std::thread::Builder::new().name("store writer".to_owned()).spawn({
+            let lost = Arc::clone(&lost);
+            move || write_until_closed(database, &entries, &lost)
+        })?;
+        Ok(Self { queue: Some(queue), writer: Some(writer), lost })
     }
 
     /// Queues an entry, without waiting.
@@ -100,9 +94,8 @@ fn write_until_closed(mut database: Database, entries: &Receiver<Queued>, lost: 
 }
 
 fn write(database: &mut Database, group: &[Queued]) -> rusqlite::Result<()> {
-    let transaction = database
-        .connection
-        .transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let transaction =
+        database.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for queued in group {
         queued.entry.insert(&transaction)?;
     }

@@ -91,22 +91,12 @@ impl<'a> Digest<'a> {
 
 impl<'a> Work<'a> {
     fn of_session(session: &'a Session) -> Self {
-        let mut tools: Vec<(&str, u64)> = session
-            .tools
-            .iter()
-            .map(|(name, count)| (name.as_str(), *count))
-            .collect();
+        let mut tools: Vec<(&str, u64)> =
+            session.tools.iter().map(|(name, count)| (name.as_str(), *count)).collect();
         tools.sort_by_key(|(name, count)| (Reverse(*count), *name));
         tools.truncate(TOP_TOOLS);
-        let recent_files: Vec<&str> = session
-            .recent_files
-            .iter()
-            .map(|path| session.project.relative(path))
-            .collect();
-        Self {
-            current_focus: recent_files.first().copied(),
-            tools,
-            recent_files,
-        }
+        let recent_files: Vec<&str> =
+            session.recent_files.iter().map(|path| session.project.relative(path)).collect();
+        Self { current_focus: recent_files.first().copied(), tools, recent_files }
     }
 }

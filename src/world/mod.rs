@@ -53,21 +53,15 @@ impl World {
 
     /// What the agent should be told in answer to an event that was [applied](Self::apply).
     pub fn answer(&self, event: &HookEvent, now: Timestamp) -> Answer {
-        if event.kind
-            == (EventKind::Stop {
-                stop_hook_active: true,
-            })
-        {
+        if event.kind == (EventKind::Stop { stop_hook_active: true }) {
             // The turn goes on because a Stop hook blocked it. To say anything would block it again,
             // and again: the agents cap that loop late or never.
             return Answer::Nothing;
         }
         match event.kind {
-            EventKind::UserPromptSubmit | EventKind::SessionStart => {
-                self.digest(event, now).map_or(Answer::Nothing, |digest| {
-                    Answer::Context(render::block(&digest))
-                })
-            }
+            EventKind::UserPromptSubmit | EventKind::SessionStart => self
+                .digest(event, now)
+                .map_or(Answer::Nothing, |digest| Answer::Context(render::block(&digest))),
             _ => Answer::Nothing,
         }
     }

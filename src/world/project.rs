@@ -10,9 +10,7 @@ impl Project {
     /// The project whose root directory is `root`.
     pub(super) fn new(root: &str) -> Self {
         let root = root.replace('\\', "/");
-        Self {
-            root: root.trim_end_matches('/').to_owned(),
-        }
+        Self { root: root.trim_end_matches('/').to_owned() }
     }
 
     /// The name of the root directory.
@@ -53,10 +51,7 @@ mod tests {
     fn paths_are_relative_inside_and_whole_outside() {
         let project = Project::new("/home/dev/project");
         assert_eq!(project.relative("/home/dev/project/src/a.rs"), "src/a.rs");
-        assert_eq!(
-            project.relative("/home/dev/project-two/a.rs"),
-            "/home/dev/project-two/a.rs"
-        );
+        assert_eq!(project.relative("/home/dev/project-two/a.rs"), "/home/dev/project-two/a.rs");
         assert_eq!(project.relative("/home/dev/project"), "/home/dev/project");
         assert_eq!(project.relative("/etc/hosts"), "/etc/hosts");
     }

@@ -21,10 +21,7 @@ const RESERVED_TAGS: [&str; 2] = ["tma1-context", "system-reminder"];
 
 /// Renders the block.
 pub(super) fn block(digest: &Digest<'_>) -> String {
-    let mut block = Block {
-        text: "<tma1-context>\n".to_owned(),
-        indent: "",
-    };
+    let mut block = Block { text: "<tma1-context>\n".to_owned(), indent: "" };
     block.field("project", &name(digest.project));
     block.field("session", &short_id(digest.session));
     block.field("duration", &duration(digest.duration));
@@ -58,9 +55,7 @@ impl Block {
         if !work.tools.is_empty() {
             self.field(
                 "tools",
-                &join(&work.tools, |(tool, count)| {
-                    format!("{}×{count}", name(tool))
-                }),
+                &join(&work.tools, |(tool, count)| format!("{}×{count}", name(tool))),
             );
         }
         if !work.recent_files.is_empty() {
@@ -76,16 +71,8 @@ fn headline(previous: &Previous<'_>) -> String {
         previous.agent,
         duration(previous.duration),
         previous.tool_calls,
-        if previous.tool_calls == 1 {
-            "tool call"
-        } else {
-            "tool calls"
-        },
-        if previous.ended {
-            "ended"
-        } else {
-            "last active"
-        },
+        if previous.tool_calls == 1 { "tool call" } else { "tool calls" },
+        if previous.ended { "ended" } else { "last active" },
         duration(previous.age),
     )
 }
@@ -130,9 +117,7 @@ fn path(path: &str) -> String {
     }
     let tail: String = path.chars().skip(excess).collect();
     // Cut at a whole name if there is one.
-    let tail = tail
-        .split_once('/')
-        .map_or(tail.as_str(), |(_, names)| names);
+    let tail = tail.split_once('/').map_or(tail.as_str(), |(_, names)| names);
     defuse(&format!(".../{tail}"))
 }
 
@@ -183,11 +168,7 @@ fn defuse(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('<') {
         defused.push_str(before);
-        defused.push(if opens_reserved_tag(after) {
-            '‹'
-        } else {
-            '<'
-        });
+        defused.push(if opens_reserved_tag(after) { '‹' } else { '<' });
         rest = after;
     }
     defused.push_str(rest);
@@ -196,10 +177,9 @@ fn defuse(text: &str) -> String {
 
 fn opens_reserved_tag(after_bracket: &str) -> bool {
     let name = after_bracket.trim_start_matches(|c: char| c == '/' || c.is_whitespace());
-    RESERVED_TAGS.iter().any(|tag| {
-        name.get(..tag.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(tag))
-    })
+    RESERVED_TAGS
+        .iter()
+        .any(|tag| name.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag)))
 }
 
 #[cfg(test)]
@@ -227,10 +207,7 @@ mod tests {
     fn a_long_path_keeps_its_end() {
         let long = format!("{}/peer.go", vec!["directory"; 40].join("/"));
         let cut = path(&long);
-        assert!(
-            cut.starts_with(".../directory/") && cut.ends_with("/peer.go"),
-            "{cut}"
-        );
+        assert!(cut.starts_with(".../directory/") && cut.ends_with("/peer.go"), "{cut}");
         assert!(cut.chars().count() <= MAX_PATH_CHARS + 4);
         let nameless = path(&"x".repeat(500));
         assert_eq!(nameless, format!(".../{}", "x".repeat(MAX_PATH_CHARS)));

@@ -78,8 +78,7 @@ impl Session {
         let ToolAction::Edit { written, removed } = action else {
             return;
         };
-        self.recent_files
-            .retain(|path| !written.contains(path) && !removed.contains(path));
+        self.recent_files.retain(|path| !written.contains(path) && !removed.contains(path));
         for path in written {
             self.recent_files.push_front(path.clone());
         }

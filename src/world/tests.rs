@@ -15,10 +15,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        Self {
-            world: World::default(),
-            now: Timestamp::from_unix_millis(1_800_000_000_000),
-        }
+        Self { world: World::default(), now: Timestamp::from_unix_millis(1_800_000_000_000) }
     }
 
     fn tell(&mut self, session: &str, name: &str, more: Value) -> Answer {
@@ -26,9 +23,7 @@ impl Scene {
     }
 
     fn tell_as(&mut self, agent: Agent, session: &str, name: &str, more: Value) -> Answer {
-        let Value::Object(mut payload) = more else {
-            panic!("not an object: {more}")
-        };
+        let Value::Object(mut payload) = more else { panic!("not an object: {more}") };
         payload.insert("hook_event_name".to_owned(), name.into());
         payload.insert("session_id".to_owned(), session.into());
         payload.entry("cwd").or_insert(ROOT.into());
@@ -75,12 +70,7 @@ fn a_prompt_is_told_what_the_session_did() {
     scene.call("0f1e2d3c-session", "1", "Bash", &json!({"command": "ls"}));
     scene.call("0f1e2d3c-session", "2", "Write", &file("src/cart.rs"));
     scene.call("0f1e2d3c-session", "3", "Read", &file("README.md"));
-    scene.call(
-        "0f1e2d3c-session",
-        "4",
-        "Edit",
-        &json!({"file_path": "/etc/hosts"}),
-    );
+    scene.call("0f1e2d3c-session", "4", "Edit", &json!({"file_path": "/etc/hosts"}));
     scene.call("0f1e2d3c-session", "5", "Edit", &file("src/cart.rs"));
     scene.call("0f1e2d3c-session", "6", "Bash", &json!({"command": "ls"}));
     insta_block("second_prompt", &scene.prompt("0f1e2d3c-session"));
@@ -89,12 +79,7 @@ fn a_prompt_is_told_what_the_session_did() {
 #[test]
 fn a_new_session_is_told_of_the_one_before() {
     let mut scene = Scene::new();
-    scene.call(
-        "aaaaaaaa",
-        "1",
-        "Write",
-        &json!({"file_path": format!("{ROOT}/src/cart.rs")}),
-    );
+    scene.call("aaaaaaaa", "1", "Write", &json!({"file_path": format!("{ROOT}/src/cart.rs")}));
     scene.tell("aaaaaaaa", "SessionEnd", json!({"reason": "other"}));
     insta_block("new_session", &scene.start("bbbbbbbb", "startup"));
 }
@@ -113,28 +98,16 @@ fn a_resumed_session_is_told_of_itself() {
 fn a_session_that_only_said_hello_is_no_previous_session() {
     let mut scene = Scene::new();
     scene.prompt("aaaaaaaa");
-    assert!(
-        !scene
-            .start("bbbbbbbb", "startup")
-            .contains("previous_session")
-    );
+    assert!(!scene.start("bbbbbbbb", "startup").contains("previous_session"));
 }
 
 #[test]
 fn a_call_counts_once_however_often_it_is_reported() {
     let mut scene = Scene::new();
     for _ in 0..3 {
-        scene.tell(
-            "s",
-            "PreToolUse",
-            json!({"tool_use_id": "1", "tool_name": "Bash"}),
-        );
+        scene.tell("s", "PreToolUse", json!({"tool_use_id": "1", "tool_name": "Bash"}));
     }
-    scene.tell(
-        "s",
-        "PreToolUse",
-        json!({"tool_use_id": "2", "tool_name": "Bash"}),
-    );
+    scene.tell("s", "PreToolUse", json!({"tool_use_id": "2", "tool_name": "Bash"}));
     let block = scene.prompt("s");
     assert!(block.contains("tool_calls: 2\n"), "{block}");
     assert!(block.contains("tools: Bash×2\n"), "{block}");
@@ -197,10 +170,7 @@ fn the_sessions_in_memory_are_bounded_and_the_oldest_goes_first() {
         scene.prompt(&format!("session {number}"));
     }
     assert_eq!(scene.world.sessions.len(), MAX_SESSIONS);
-    let first = SessionKey {
-        agent: Agent::ClaudeCode,
-        id: "session 0".to_owned(),
-    };
+    let first = SessionKey { agent: Agent::ClaudeCode, id: "session 0".to_owned() };
     assert!(!scene.world.sessions.contains_key(&first));
 }
 

@@ -96,10 +96,11 @@ impl Transcript {
         let mut transcripts = Vec::new();
         for project in fs_err::read_dir(home.home().join(".claude/projects")).unwrap() {
             let files = fs_err::read_dir(project.unwrap().path()).unwrap();
-            transcripts.extend(files.map(|file| file.unwrap().path()).filter(|path| {
-                path.extension()
-                    .is_some_and(|extension| extension == "jsonl")
-            }));
+            transcripts.extend(
+                files
+                    .map(|file| file.unwrap().path())
+                    .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")),
+            );
         }
         let [path] = transcripts.as_slice() else {
             panic!("expected one transcript: {transcripts:?}");
@@ -116,23 +117,14 @@ pub fn hook_complaints(run: &Run, transcript: &Transcript) -> Vec<String> {
     let stream = json_lines(&run.stdout);
     let events = stream.iter().filter(|event| is_hook_failure(event));
     let lines = transcript.lines.iter().filter(|line| is_hook_failure(line));
-    let shown = run
-        .stderr
-        .lines()
-        .filter(|line| line.to_lowercase().contains("hook"));
-    events
-        .chain(lines)
-        .map(Value::to_string)
-        .chain(shown.map(str::to_owned))
-        .collect()
+    let shown = run.stderr.lines().filter(|line| line.to_lowercase().contains("hook"));
+    events.chain(lines).map(Value::to_string).chain(shown.map(str::to_owned)).collect()
 }
 
 fn is_hook_failure(line: &Value) -> bool {
     const WENT_WELL: [&str; 2] = ["hook_additional_context", "hook_success"];
     let attachment = line["attachment"]["type"].as_str().unwrap_or_default();
-    let errors = line["hookErrors"]
-        .as_array()
-        .is_some_and(|errors| !errors.is_empty());
+    let errors = line["hookErrors"].as_array().is_some_and(|errors| !errors.is_empty());
     let notice = line["subtype"] == "notification" && line["key"].to_string().contains("hook");
     let response = line["subtype"] == "hook_response" && line["outcome"] != "success";
     (attachment.starts_with("hook_") && !WENT_WELL.contains(&attachment))

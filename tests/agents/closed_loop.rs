@@ -14,8 +14,7 @@ const FIRST_ANSWER: &str = "The notes are written.";
 pub fn installed_home() -> TestHome {
     let home = TestHome::new();
     ClaudeCode::configure(&home, &json!({}));
-    home.tma1(&["install", "--adapter", "claude-code"])
-        .succeeded();
+    home.tma1(&["install", "--adapter", "claude-code"]).succeeded();
     home
 }
 
@@ -59,12 +58,8 @@ fn collect_blocks(value: &Value, blocks: &mut Vec<String>) {
                     .map(|(block, _)| block.to_owned()),
             );
         }
-        Value::Array(values) => values
-            .iter()
-            .for_each(|value| collect_blocks(value, blocks)),
-        Value::Object(fields) => fields
-            .values()
-            .for_each(|value| collect_blocks(value, blocks)),
+        Value::Array(values) => values.iter().for_each(|value| collect_blocks(value, blocks)),
+        Value::Object(fields) => fields.values().for_each(|value| collect_blocks(value, blocks)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -72,10 +67,7 @@ fn collect_blocks(value: &Value, blocks: &mut Vec<String>) {
 #[track_caller]
 fn assert_lines(block: &str, expected: &[&str]) {
     for line in expected {
-        assert!(
-            block.lines().any(|found| found == *line),
-            "no {line:?} in\n{block}"
-        );
+        assert!(block.lines().any(|found| found == *line), "no {line:?} in\n{block}");
     }
 }
 
@@ -102,9 +94,7 @@ fn a_second_prompt_carries_what_the_first_one_did() {
     assert_eq!(final_text(&run), "Nothing to do.");
     let second_request = &mock.conversation()[0];
     let blocks = context_blocks(second_request);
-    let block = blocks
-        .last()
-        .unwrap_or_else(|| panic!("{second_request:#}"));
+    let block = blocks.last().unwrap_or_else(|| panic!("{second_request:#}"));
     assert_lines(
         block,
         &[
@@ -130,10 +120,7 @@ fn with_the_daemon_killed_the_same_run_works_and_nothing_is_injected() {
 
     let (run, mock) = first_run(&claude, &home);
 
-    assert!(
-        run.stdout.contains(r#""subtype":"hook_response""#),
-        "no hook ran: {run:#?}"
-    );
+    assert!(run.stdout.contains(r#""subtype":"hook_response""#), "no hook ran: {run:#?}");
     for request in mock.requests() {
         assert_eq!(context_blocks(&request.body), [""; 0]);
     }
@@ -148,8 +135,5 @@ fn the_blocks_of_a_request_are_found_in_order_and_talk_of_them_is_not_one() {
             "a <tma1-context>\nproject: a\n</tma1-context> b <tma1-context>\nproject: b\n</tma1-context>"}]},
         {"role": "system", "content": "<tma1-context>\nproject: c\n</tma1-context>"},
     ]});
-    assert_eq!(
-        context_blocks(&request),
-        ["project: a\n", "project: b\n", "project: c\n"]
-    );
+    assert_eq!(context_blocks(&request), ["project: a\n", "project: b\n", "project: c\n"]);
 }

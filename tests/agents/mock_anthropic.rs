@@ -37,18 +37,12 @@ pub struct Turn {
 impl Turn {
     /// A turn that says something.
     pub fn text(text: &str) -> Self {
-        Self {
-            content: vec![json!({"type": "text", "text": text})],
-            ..Self::default()
-        }
+        Self { content: vec![json!({"type": "text", "text": text})], ..Self::default() }
     }
 
     /// A refusal, such as 529 `overloaded_error`.
     pub fn error(status: u16, kind: &'static str) -> Self {
-        Self {
-            error: Some((StatusCode::from_u16(status).unwrap(), kind)),
-            ..Self::default()
-        }
+        Self { error: Some((StatusCode::from_u16(status).unwrap(), kind)), ..Self::default() }
     }
 
     /// The same turn, which calls a tool at its end.
@@ -142,10 +136,8 @@ impl MockAnthropic {
         let (stop, stopped) = oneshot::channel();
         let served = Arc::clone(&state);
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 tokio::select! {
                     () = serve(TcpListener::from_std(listener).unwrap(), served) => {}
@@ -153,12 +145,7 @@ impl MockAnthropic {
                 }
             });
         });
-        Self {
-            address,
-            state,
-            stop: Some(stop),
-            thread: Some(thread),
-        }
+        Self { address, state, stop: Some(stop), thread: Some(thread) }
     }
 
     pub fn base_url(&self) -> String {
@@ -173,10 +160,7 @@ impl MockAnthropic {
     /// The bodies of the requests that took a turn of the script, in order.
     pub fn conversation(&self) -> Vec<Value> {
         let requests = self.requests().into_iter();
-        requests
-            .filter(Recorded::is_conversation)
-            .map(|request| request.body)
-            .collect()
+        requests.filter(Recorded::is_conversation).map(|request| request.body).collect()
     }
 }
 
@@ -184,10 +168,7 @@ impl Drop for MockAnthropic {
     fn drop(&mut self) {
         drop(self.stop.take());
         let ended = self.thread.take().map(JoinHandle::join);
-        assert!(
-            std::thread::panicking() || matches!(ended, Some(Ok(()))),
-            "the mock panicked"
-        );
+        assert!(std::thread::panicking() || matches!(ended, Some(Ok(()))), "the mock panicked");
     }
 }
 
@@ -198,11 +179,7 @@ async fn serve(listener: TcpListener, state: Arc<Mutex<State>>) {
         tokio::spawn(async move {
             let service = service_fn(|request| answer(request, &state));
             // A client that goes away, for example after an interrupt, is no failure.
-            drop(
-                http1::Builder::new()
-                    .serve_connection(TokioIo::new(stream), service)
-                    .await,
-            );
+            drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
         });
     }
 }
@@ -215,22 +192,15 @@ async fn answer(
     let bytes = body.collect().await.unwrap().to_bytes();
     let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
     let path = head.uri.path().to_owned();
-    let turn = record(
-        state,
-        Recorded {
-            path,
-            body: body.clone(),
-        },
-    );
+    let turn = record(state, Recorded { path, body: body.clone() });
     Ok(match (head.method, head.uri.path()) {
         (Method::POST, "/v1/messages") => {
             tokio::time::sleep(turn.delay).await;
             message_response(&turn, &body)
         }
-        (Method::POST, "/v1/messages/count_tokens") => json_response(
-            StatusCode::OK,
-            &json!({"input_tokens": bytes.len().div_ceil(4)}),
-        ),
+        (Method::POST, "/v1/messages/count_tokens") => {
+            json_response(StatusCode::OK, &json!({"input_tokens": bytes.len().div_ceil(4)}))
+        }
         (Method::POST | Method::HEAD, _) => json_response(StatusCode::OK, &json!({})),
         _ => json_response(StatusCode::NOT_FOUND, &json!({})),
     })
@@ -240,10 +210,7 @@ async fn answer(
 fn record(state: &Mutex<State>, request: Recorded) -> Turn {
     let mut state = state.lock().unwrap();
     let turn = if request.is_conversation() {
-        state
-            .turns
-            .pop_front()
-            .unwrap_or_else(|| Turn::error(400, "script_exhausted"))
+        state.turns.pop_front().unwrap_or_else(|| Turn::error(400, "script_exhausted"))
     } else {
         Turn::text("ok")
     };
@@ -252,9 +219,7 @@ fn record(state: &Mutex<State>, request: Recorded) -> Turn {
 }
 
 fn offers_tools(body: &Value) -> bool {
-    body["tools"]
-        .as_array()
-        .is_some_and(|tools| !tools.is_empty())
+    body["tools"].as_array().is_some_and(|tools| !tools.is_empty())
 }
 
 fn message_response(turn: &Turn, request: &Value) -> Response<Full<Bytes>> {
@@ -343,11 +308,7 @@ fn the_mock_answers_as_scripted_and_remembers_what_it_was_asked() {
     let streamed = json!({"model": "m", "tools": [{"name": "Bash"}], "stream": true});
 
     let (status, body) = post("/v1/messages", &side);
-    assert_eq!(
-        (status, body.contains(r#""text":"ok""#)),
-        (200, true),
-        "{body}"
-    );
+    assert_eq!((status, body.contains(r#""text":"ok""#)), (200, true), "{body}");
     assert_eq!(post("/v1/messages", &step).0, 529);
     let asked = tma1::clock::monotonic();
     let message: Value = serde_json::from_str(&post("/v1/messages?beta=true", &step).1).unwrap();
@@ -356,31 +317,13 @@ fn the_mock_answers_as_scripted_and_remembers_what_it_was_asked() {
     assert_eq!(message["stop_reason"], "tool_use");
     assert_eq!(message["usage"]["output_tokens"], 7);
     let (_, stream) = post("/v1/messages", &streamed);
-    assert!(
-        stream.contains(r#""delta":{"text":"Done.","type":"text_delta"}"#),
-        "{stream}"
-    );
+    assert!(stream.contains(r#""delta":{"text":"Done.","type":"text_delta"}"#), "{stream}");
     assert!(stream.ends_with("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"));
-    assert_eq!(
-        post("/v1/messages", &step).0,
-        400,
-        "the script is at its end"
-    );
-    assert_eq!(
-        post("/v1/messages/count_tokens", &side),
-        (200, r#"{"input_tokens":4}"#.to_owned())
-    );
+    assert_eq!(post("/v1/messages", &step).0, 400, "the script is at its end");
+    assert_eq!(post("/v1/messages/count_tokens", &side), (200, r#"{"input_tokens":4}"#.to_owned()));
     assert_eq!(post("/api/event_logging/batch", &side).0, 200);
-    assert_eq!(
-        http::request(mock.address.port(), "GET", "/", b"")
-            .unwrap()
-            .0,
-        404
-    );
+    assert_eq!(http::request(mock.address.port(), "GET", "/", b"").unwrap().0, 404);
 
     assert_eq!(mock.requests().len(), 8);
-    assert_eq!(
-        mock.conversation(),
-        [&step, &step, &streamed, &step].map(Clone::clone)
-    );
+    assert_eq!(mock.conversation(), [&step, &step, &streamed, &step].map(Clone::clone));
 }

@@ -82,9 +82,7 @@ fn check_plain(body: &str) -> Result<(), String> {
 /// `{"hookSpecificOutput": {"hookEventName": …, "additionalContext": …}}` and nothing else.
 fn check_context(agent: Agent, event: &Value, answer: &Map<String, Value>) -> Result<(), String> {
     let [output] = fields(answer, ["hookSpecificOutput"])?;
-    let output = output
-        .as_object()
-        .ok_or("hookSpecificOutput is not an object")?;
+    let output = output.as_object().ok_or("hookSpecificOutput is not an object")?;
     let [context, event_name] = fields(output, ["additionalContext", "hookEventName"])?;
     if event_name != name(event) {
         return Err(format!("hookEventName is {event_name}"));
@@ -168,19 +166,12 @@ mod tests {
 
     #[track_caller]
     fn assert_taken(agent: Agent, event: &Value, body: &str) {
-        assert_eq!(
-            check(agent, event, body),
-            Ok(()),
-            "{agent:?} {event} {body}"
-        );
+        assert_eq!(check(agent, event, body), Ok(()), "{agent:?} {event} {body}");
     }
 
     #[track_caller]
     fn assert_refused(agent: Agent, event: &Value, body: &str) {
-        assert!(
-            check(agent, event, body).is_err(),
-            "{agent:?} {event} {body}"
-        );
+        assert!(check(agent, event, body).is_err(), "{agent:?} {event} {body}");
     }
 
     #[test]
@@ -188,17 +179,8 @@ mod tests {
         for name in ["SessionStart", "UserPromptSubmit", "PreCompact"] {
             assert_taken(Agent::ClaudeCode, &event(name), TEXT);
         }
-        for name in [
-            "SessionStart",
-            "UserPromptSubmit",
-            "PreToolUse",
-            "PostToolUse",
-        ] {
-            assert_taken(
-                Agent::ClaudeCode,
-                &event(name),
-                &context(name, "Re-read it."),
-            );
+        for name in ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"] {
+            assert_taken(Agent::ClaudeCode, &event(name), &context(name, "Re-read it."));
         }
         assert_taken(Agent::ClaudeCode, &event("Stop"), BLOCK);
         assert_taken(Agent::ClaudeCode, &event("SessionEnd"), "");
@@ -222,10 +204,7 @@ mod tests {
             ("PostToolUse", &context("PreToolUse", "x")),
             ("PostToolUse", &context("PostToolUse", " ")),
             ("PostToolUse", r#"{"additionalContext":"x"}"#),
-            (
-                "PostToolUse",
-                r#"{"hookSpecificOutput":{"additionalContext":"x"}}"#,
-            ),
+            ("PostToolUse", r#"{"hookSpecificOutput":{"additionalContext":"x"}}"#),
             ("PreToolUse", r#"{"continue":true}"#),
             (
                 "PreToolUse",
@@ -235,10 +214,7 @@ mod tests {
             ("Stop", r#"{"decision":"block"}"#),
             ("Stop", r#"{"decision":"block","reason":""}"#),
             ("Stop", r#"{"decision":"approve","reason":"x"}"#),
-            (
-                "Stop",
-                r#"{"continue":false,"decision":"block","reason":"x"}"#,
-            ),
+            ("Stop", r#"{"continue":false,"decision":"block","reason":"x"}"#),
         ] {
             assert_refused(Agent::ClaudeCode, &event(name), body);
         }
@@ -246,12 +222,7 @@ mod tests {
 
     #[test]
     fn codex_takes_json_of_known_fields() {
-        for name in [
-            "SessionStart",
-            "UserPromptSubmit",
-            "PreToolUse",
-            "PostToolUse",
-        ] {
+        for name in ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"] {
             assert_taken(Agent::Codex, &event(name), &context(name, TEXT));
             assert_taken(Agent::Codex, &event(name), r#"{"continue":true}"#);
         }
@@ -272,10 +243,7 @@ mod tests {
             ("UserPromptSubmit", "{} {}"),
             ("UserPromptSubmit", BLOCK),
             ("UserPromptSubmit", &context("SessionStart", "x")),
-            (
-                "UserPromptSubmit",
-                &context("UserPromptSubmit", &"é".repeat(LIMIT)),
-            ),
+            ("UserPromptSubmit", &context("UserPromptSubmit", &"é".repeat(LIMIT))),
             ("UserPromptSubmit", r#"{"additionalContext":"x"}"#),
             ("PostToolUse", r#"{"continue":false}"#),
             ("PostToolUse", r#"{"continue":true,"suppressOutput":true}"#),

@@ -41,17 +41,8 @@ impl Daemon {
             .stderr(output)
             .spawn()
             .unwrap();
-        let mut daemon = Self {
-            child,
-            port: home.port(),
-            log,
-        };
-        let answers = || {
-            matches!(
-                http::request(home.port(), "GET", "/health", b""),
-                Ok((200, _))
-            )
-        };
+        let mut daemon = Self { child, port: home.port(), log };
+        let answers = || matches!(http::request(home.port(), "GET", "/health", b""), Ok((200, _)));
         let answered = daemon.wait_until(|daemon| answers() || daemon.status().is_some());
         assert!(
             answered && daemon.status().is_none(),
@@ -86,8 +77,7 @@ impl Daemon {
     /// The same by a signal of the caller's choice.
     pub fn stop_by(mut self, signal: &str) -> ExitStatus {
         self.send(signal);
-        self.status()
-            .expect("the daemon was asked to end and did not")
+        self.status().expect("the daemon was asked to end and did not")
     }
 
     /// Ends the daemon without asking.

@@ -28,11 +28,7 @@ impl TestHome {
         let directory = tempfile::tempdir().unwrap();
         // As a process in it sees it; `/tmp` is a link on macOS.
         let root = fs_err::canonicalize(directory.path()).unwrap();
-        let home = Self {
-            _directory: directory,
-            root,
-            port: free_port(),
-        };
+        let home = Self { _directory: directory, root, port: free_port() };
         fs_err::create_dir_all(home.project()).unwrap();
         fs_err::create_dir_all(home.binary().parent().unwrap()).unwrap();
         place_binary(&home.binary());
@@ -92,11 +88,7 @@ impl TestHome {
 
     /// Runs `tma1` to its end, with `input` on standard input.
     pub fn tma1_fed(&self, arguments: &[&str], input: &str) -> Run {
-        Run::fed(
-            &mut self.tma1_command(arguments),
-            input.into(),
-            COMMAND_LIMIT,
-        )
+        Run::fed(&mut self.tma1_command(arguments), input.into(), COMMAND_LIMIT)
     }
 
     fn binary(&self) -> PathBuf {

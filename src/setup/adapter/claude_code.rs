@@ -85,10 +85,7 @@ pub fn artifacts(
             events: EVENTS,
             command: quoted(&script)?,
             timeout: TIMEOUT,
-            script: OwnScript {
-                path: script,
-                home: paths.home.clone(),
-            },
+            script: OwnScript { path: script, home: paths.home.clone() },
         }),
         why: "Claude Code reports what it does",
     });
@@ -139,10 +136,7 @@ mod tests {
             "/home/a^b/x",
         ] {
             let command = format!("printf %s {}", quoted(Path::new(path)).unwrap());
-            let output = Command::new("/bin/sh")
-                .args(["-c", &command])
-                .output()
-                .unwrap();
+            let output = Command::new("/bin/sh").args(["-c", &command]).output().unwrap();
             assert_eq!(String::from_utf8_lossy(&output.stdout), path);
         }
     }
@@ -157,9 +151,6 @@ mod tests {
     #[test]
     fn nothing_in_the_script_is_left_open() {
         let script = render_script(Path::new("/home/@PORT@/it's"), 14318).unwrap();
-        assert!(
-            script.contains("\ntma1=\"/home/@PORT@/it's\"\nport=14318\n"),
-            "{script}"
-        );
+        assert!(script.contains("\ntma1=\"/home/@PORT@/it's\"\nport=14318\n"), "{script}");
     }
 }

@@ -202,43 +202,16 @@ fn a_shared_group_loses_only_our_handler() {
 #[test]
 fn what_claude_code_would_not_read_is_refused_with_its_place() {
     for (before, message) in [
-        (
-            "{\n  // why\n}",
-            "it is not valid JSON: key must be a string (line 2, column 3)",
-        ),
-        (
-            "{\"é\": 1,}",
-            "it is not valid JSON: key must be a string (line 1, column 9)",
-        ),
-        (
-            "{\"a\": ",
-            "it is not valid JSON: EOF while parsing a value (line 1, column 6)",
-        ),
-        (
-            "{\"a\": 'b'}",
-            "it is not valid JSON: expected value (line 1, column 7)",
-        ),
+        ("{\n  // why\n}", "it is not valid JSON: key must be a string (line 2, column 3)"),
+        ("{\"é\": 1,}", "it is not valid JSON: key must be a string (line 1, column 9)"),
+        ("{\"a\": ", "it is not valid JSON: EOF while parsing a value (line 1, column 6)"),
+        ("{\"a\": 'b'}", "it is not valid JSON: expected value (line 1, column 7)"),
         ("[]", "the whole file is not an object (line 1, column 1)"),
-        (
-            "\n {\"hooks\":[]}",
-            "`hooks` is not an object (line 2, column 11)",
-        ),
-        (
-            "{\"hooks\":null}",
-            "`hooks` is not an object (line 1, column 10)",
-        ),
-        (
-            "{\"hooks\":{\"Stop\":{}}}",
-            "`Stop` is not an array (line 1, column 18)",
-        ),
-        (
-            "{\"hooks\":{},\n\"ho\\u006fks\":{}}",
-            "`hooks` is there twice (line 2, column 1)",
-        ),
-        (
-            "{\"hooks\":{\"Stop\":[],\"Stop\":[]}}",
-            "`Stop` is there twice (line 1, column 21)",
-        ),
+        ("\n {\"hooks\":[]}", "`hooks` is not an object (line 2, column 11)"),
+        ("{\"hooks\":null}", "`hooks` is not an object (line 1, column 10)"),
+        ("{\"hooks\":{\"Stop\":{}}}", "`Stop` is not an array (line 1, column 18)"),
+        ("{\"hooks\":{},\n\"ho\\u006fks\":{}}", "`hooks` is there twice (line 2, column 1)"),
+        ("{\"hooks\":{\"Stop\":[],\"Stop\":[]}}", "`Stop` is there twice (line 1, column 21)"),
     ] {
         let error = install(before).unwrap_err();
         assert_eq!(error.to_string(), message, "{before}");
@@ -262,9 +235,7 @@ fn what_is_not_on_our_path_is_not_judged() {
 
 #[test]
 fn bytes_that_are_not_text_and_huge_files_are_refused() {
-    let error = entries(&["Stop"])
-        .install_into(b"{\n\"\xff\"}")
-        .unwrap_err();
+    let error = entries(&["Stop"]).install_into(b"{\n\"\xff\"}").unwrap_err();
     assert_eq!(error.to_string(), "it is not UTF-8 text (line 2, column 2)");
     let huge = " ".repeat(MAX_BYTES + 1);
     assert_eq!(install(&huge), Err(JsonError::TooLarge));

@@ -38,11 +38,7 @@ pub struct Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = [
-            (self.added, "added"),
-            (self.updated, "updated"),
-            (self.removed, "removed"),
-        ];
+        let counts = [(self.added, "added"), (self.updated, "updated"), (self.removed, "removed")];
         let mut done = counts.iter().filter(|(count, _)| *count > 0);
         if let Some((count, what)) = done.next() {
             let noun = if *count == 1 { "hook" } else { "hooks" };
@@ -75,10 +71,7 @@ impl HookEntries {
             blank if blank.contains('\n') => blank,
             _ => "\n",
         };
-        Ok(Edited {
-            bytes: format!("{mark}{after}{rest}").into_bytes(),
-            tally: edits.tally,
-        })
+        Ok(Edited { bytes: format!("{mark}{after}{rest}").into_bytes(), tally: edits.tally })
     }
 
     /// Requires that `after` means what `before` did but for our entries, and needs no further edit.
@@ -118,11 +111,7 @@ impl HookEntries {
     /// Leaves one entry of ours among `groups`: a correct one as it is, else an outdated one
     /// updated, else a new one at the end.
     fn converge_event(&self, groups: &Array<'_>, layout: &Layout<'_>, edits: &mut Edits) {
-        let held: Vec<_> = groups
-            .elements
-            .iter()
-            .map(|group| self.script.holding(group))
-            .collect();
+        let held: Vec<_> = groups.elements.iter().map(|group| self.script.holding(group)).collect();
         let own = || {
             let own = groups.elements.iter().zip(&held).enumerate();
             own.filter(|(_, (_, holding))| **holding == Holding::Ours)
@@ -137,10 +126,7 @@ impl HookEntries {
                 edits.tally.updated += 1;
             }
         } else {
-            let item = Item {
-                name: None,
-                value: self.entry(),
-            };
+            let item = Item { name: None, value: self.entry() };
             let splice = layout.append(&Container::of_array(groups), &[item]);
             edits.splices.push(splice);
             edits.tally.added += 1;
@@ -209,10 +195,7 @@ fn add_events(
     hooks: Option<&Object<'_>>,
     events: Vec<(&'static str, Json)>,
 ) -> Splice {
-    let member = |(name, value)| Item {
-        name: Some(name),
-        value,
-    };
+    let member = |(name, value)| Item { name: Some(name), value };
     if let Some(hooks) = hooks {
         let items: Vec<_> = events.into_iter().map(member).collect();
         layout.append(&Container::of_object(hooks), &items)
@@ -242,11 +225,8 @@ impl Edits {
             self.remove(&Container::of_array(handlers), ours);
         }
         let marks = group.properties.iter().enumerate();
-        let marks = marks
-            .filter(|(_, property)| is_mark(property))
-            .map(|(index, _)| index)
-            .collect();
-        self.splices
-            .extend(Container::of_object(group).without(&marks));
+        let marks =
+            marks.filter(|(_, property)| is_mark(property)).map(|(index, _)| index).collect();
+        self.splices.extend(Container::of_object(group).without(&marks));
     }
 }

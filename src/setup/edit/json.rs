@@ -193,10 +193,7 @@ impl<'a> Document<'a> {
         parent: &'o Object<'a>,
         key: &str,
     ) -> Result<Option<&'o ObjectProp<'a>>, JsonError> {
-        let mut named = parent
-            .properties
-            .iter()
-            .filter(|property| property.name.as_str() == key);
+        let mut named = parent.properties.iter().filter(|property| property.name.as_str() == key);
         let first = named.next();
         match named.next() {
             None => Ok(first),
@@ -240,10 +237,7 @@ fn judged(text: &str, error: &serde_json::Error) -> JsonError {
         reason: error.to_string().replace(&place, ""),
         position: Position {
             line: error.line(),
-            column: String::from_utf8_lossy(before.unwrap_or_default())
-                .chars()
-                .count()
-                + 1,
+            column: String::from_utf8_lossy(before.unwrap_or_default()).chars().count() + 1,
         },
     }
 }

@@ -84,10 +84,7 @@ impl<'a> Layout<'a> {
         } else {
             Shape::Lines(line_indentation(self.text, range.start))
         };
-        Splice {
-            text: self.render(value, shape),
-            range,
-        }
+        Splice { text: self.render(value, shape), range }
     }
 
     fn append_after(
@@ -104,11 +101,7 @@ impl<'a> Layout<'a> {
             self.comma().to_owned()
         };
         let inside = self.text.get(container.inside.clone()).unwrap_or("");
-        let shape = if is_one_line(inside) {
-            Shape::OneLine
-        } else {
-            Shape::Lines(indentation)
-        };
+        let shape = if is_one_line(inside) { Shape::OneLine } else { Shape::Lines(indentation) };
         let added = self.listed(items, shape, &separator);
         Splice::insertion(last_end, separator + &added)
     }
@@ -132,10 +125,7 @@ impl<'a> Layout<'a> {
     }
 
     fn listed(&self, items: &[Item], shape: Shape<'_>, separator: &str) -> String {
-        let rendered: Vec<_> = items
-            .iter()
-            .map(|item| self.render_item(item, shape))
-            .collect();
+        let rendered: Vec<_> = items.iter().map(|item| self.render_item(item, shape)).collect();
         rendered.join(separator)
     }
 
@@ -219,7 +209,5 @@ fn line_indentation(text: &str, offset: usize) -> &str {
 /// not on the first one.
 fn alone_on_line(text: &str, offset: usize) -> Option<&str> {
     let (_, line) = text.get(..offset)?.rsplit_once('\n')?;
-    line.trim_start_matches([' ', '\t'])
-        .is_empty()
-        .then_some(line)
+    line.trim_start_matches([' ', '\t']).is_empty().then_some(line)
 }

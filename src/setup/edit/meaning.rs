@@ -17,10 +17,7 @@ pub(super) enum Meaning<'t> {
 
 /// What `document` means without our entries, and without the lists that they leave empty.
 pub(super) fn foreign<'t>(document: &Document<'t>, entries: &HookEntries) -> Meaning<'t> {
-    let reader = Reader {
-        text: document.text,
-        entries,
-    };
+    let reader = Reader { text: document.text, entries };
     reader.members(&document.root, |property| match &property.value {
         Value::Object(hooks) if property.name.as_str() == "hooks" => {
             let events = reader.members(hooks, |event| reader.event(event));

@@ -75,9 +75,8 @@ impl OwnScript {
             [shell, script] if is_shell(shell) => script,
             _ => return None,
         };
-        let below_home = ["~/", "$HOME/", "${HOME}/"]
-            .iter()
-            .find_map(|prefix| script.strip_prefix(prefix));
+        let below_home =
+            ["~/", "$HOME/", "${HOME}/"].iter().find_map(|prefix| script.strip_prefix(prefix));
         Some(below_home.map_or_else(|| PathBuf::from(script), |rest| self.home.join(rest)))
     }
 }

@@ -69,15 +69,13 @@ fn habits() -> impl Strategy<Value = Habits> {
         prop::sample::select(vec!["", "\u{feff}"]),
         any::<bool>(),
     )
-        .prop_map(
-            |(indentation, line_end, colon, mark, ends_last_line)| Habits {
-                indentation,
-                line_end,
-                colon,
-                mark,
-                ends_last_line,
-            },
-        )
+        .prop_map(|(indentation, line_end, colon, mark, ends_last_line)| Habits {
+            indentation,
+            line_end,
+            colon,
+            mark,
+            ends_last_line,
+        })
 }
 
 fn scalar() -> impl Strategy<Value = Spelled> {
@@ -125,12 +123,7 @@ fn hooks() -> impl Strategy<Value = Spelled> {
     let group = prop::collection::vec((key(), value()), 0..3).prop_map(Spelled::Object);
     let groups = prop::collection::vec(group, 0..3).prop_map(Spelled::Array);
     prop::collection::vec(prop::option::of(groups), 4..=4).prop_map(|events| {
-        let names = [
-            r#""Stop""#,
-            r#""Pre\u0054oolUse""#,
-            r#""SessionStart""#,
-            r#""X""#,
-        ];
+        let names = [r#""Stop""#, r#""Pre\u0054oolUse""#, r#""SessionStart""#, r#""X""#];
         let present = names
             .iter()
             .zip(events)
@@ -145,16 +138,9 @@ fn settings() -> impl Strategy<Value = String> {
     let hooks = prop::option::of((hooks(), any::<prop::sample::Index>()));
     (members, hooks, habits()).prop_map(|(mut members, hooks, habits)| {
         if let Some((hooks, at)) = hooks {
-            members.insert(
-                at.index(members.len() + 1),
-                (r#""hooks""#.to_owned(), hooks),
-            );
+            members.insert(at.index(members.len() + 1), (r#""hooks""#.to_owned(), hooks));
         }
-        let end = if habits.ends_last_line {
-            habits.line_end
-        } else {
-            ""
-        };
+        let end = if habits.ends_last_line { habits.line_end } else { "" };
         let text = Spelled::Object(members).write(&habits, "");
         format!("{}{text}{end}", habits.mark)
     })

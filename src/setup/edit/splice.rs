@@ -15,17 +15,11 @@ pub(super) struct Splice {
 
 impl Splice {
     pub(super) fn insertion(at: usize, text: String) -> Self {
-        Self {
-            range: at..at,
-            text,
-        }
+        Self { range: at..at, text }
     }
 
     fn removal(range: Range<usize>) -> Self {
-        Self {
-            range,
-            text: String::new(),
-        }
+        Self { range, text: String::new() }
     }
 }
 

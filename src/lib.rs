@@ -19,3 +19,6 @@ pub mod sensor;
 pub mod setup;
 pub mod store;
 pub mod world;
+
+#[cfg(test)]
+mod snapshot;

@@ -18,6 +18,14 @@ if [ -f "$tma1" ] && [ -x "$tma1" ]; then
     }
 fi
 
-answer=$(curl -q -sf -m 0.5 --noproxy '*' -H 'Content-Type: application/json' -H 'Expect:' \
-    --data-binary @- "http://127.0.0.1:$port/api/hooks" 2>/dev/null) && printf '%s' "$answer"
+# Only the daemon's words may reach a model: the header tells them from those of a stranger on its
+# port. The headers end at the first empty line.
+cr=$(printf '\r')
+lf='
+'
+answer=$(curl -q -sf -m 0.5 --noproxy '*' -D - -H 'Content-Type: application/json' -H 'Expect:' \
+    --data-binary @- "http://127.0.0.1:$port/api/hooks" 2>/dev/null) || exit 0
+case $answer in
+*"${lf}tma1-protocol: 1${cr}"*"${lf}${cr}${lf}"*) printf '%s' "${answer#*"${lf}${cr}${lf}"}" ;;
+esac
 exit 0

@@ -13,4 +13,5 @@ mod daemon;
 mod hook;
 mod install;
 mod replay;
+mod script;
 mod support;

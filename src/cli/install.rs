@@ -1,13 +1,14 @@
 //! `tma1 install`: wires us into a coding agent.
 
+use std::io;
+
 use clap::ValueEnum;
 
 use crate::agent::Agent;
 use crate::cli::{Context, ExitStatus, Failure};
 use crate::platform;
-use crate::setup::adapter::Artifact;
 use crate::setup::adapter::claude_code::{self, UnwritablePath};
-use crate::setup::binary::Started;
+use crate::setup::binary::{Binary, Started};
 use crate::setup::diff::{Diff, Report};
 use crate::setup::plan::{Plan, PlanError};
 use crate::setup::{self, InstallError};
@@ -39,8 +40,9 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
         let refusal = anyhow::anyhow!("installing the hooks on Windows is not supported yet");
         return Err(Failure::new(refusal, None));
     }
-    let artifacts = artifacts(context)?;
+    let binary = binary(context)?;
     let paths = &context.paths;
+    let artifacts = claude_code::artifacts(paths, context.config.port, &binary)?;
     let plan = if arguments.dry_run {
         Plan::install(&artifacts)?
     } else {
@@ -54,23 +56,21 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     } else {
         printer.out(Report { plan, paths })?;
         // Claude Code reads its settings again by itself, so no session needs a restart.
-        printer.out(
-            "Running sessions take the hooks up within seconds. \
-             Next, start the daemon: tma1 serve\n",
-        )?;
+        printer.out(format_args!(
+            "Running sessions take the hooks up within seconds. Next, start the daemon: {} serve\n",
+            paths.display(binary.path())
+        ))?;
     }
     Ok(ExitStatus::Done)
 }
 
-fn artifacts(context: &Context) -> Result<Vec<Artifact>, Failure> {
+fn binary(context: &Context) -> io::Result<Binary> {
     let started = Started {
         argument: context.program.clone(),
         working_dir: std::env::current_dir()?,
         executable: std::env::current_exe()?,
     };
-    let paths = &context.paths;
-    let binary = started.binary(&context.environment, &paths.home, &paths.bin());
-    Ok(claude_code::artifacts(paths, context.config.port, &binary)?)
+    Ok(started.binary(&context.environment, &context.paths.home, &context.paths.bin()))
 }
 
 impl From<UnwritablePath> for Failure {

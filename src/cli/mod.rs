@@ -125,6 +125,21 @@ fn report_usage(error: &clap::Error) -> ExitStatus {
 mod tests {
     use super::*;
 
+    /// The help of a command and of everything below it.
+    fn help(command: &mut clap::Command) -> String {
+        let name = command.get_bin_name().unwrap().to_owned();
+        let own = format!("$ {name} --help\n{}\n", command.render_long_help());
+        command.get_subcommands_mut().map(help).fold(own, |text, below| text + &below)
+    }
+
+    #[test]
+    fn the_help_reads_well() {
+        let command = <Cli as clap::CommandFactory>::command();
+        let mut command = command.bin_name("tma1").disable_help_subcommand(true);
+        command.build();
+        crate::snapshot::assert_snapshot("help", &help(&mut command));
+    }
+
     fn defaulted(arguments: &[&str]) -> Vec<OsString> {
         serve_by_default(arguments.iter().map(OsString::from).collect())
     }

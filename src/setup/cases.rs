@@ -15,6 +15,7 @@ use crate::setup::binary::Binary;
 use crate::setup::diff::Diff;
 use crate::setup::plan::Plan;
 use crate::setup::{InstallError, install};
+use crate::snapshot::assert_snapshot;
 
 pub(super) struct Home {
     pub(super) folder: TempDir,
@@ -90,14 +91,6 @@ impl Home {
         let real = fs_err::canonicalize(home).unwrap();
         text.replace(real.to_str().unwrap(), "[HOME]").replace(home.to_str().unwrap(), "[HOME]")
     }
-}
-
-fn assert_snapshot(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(format!("install-{name}"), text));
 }
 
 #[test]
@@ -241,7 +234,7 @@ fn what_may_not_be_changed_is_refused_before_anything_is_written() {
         // So that the folder can be removed.
         home.chmod(".claude", 0o755);
     }
-    assert_snapshot("refusals", &refusals);
+    assert_snapshot("install-refusals", &refusals);
 }
 
 #[test]
@@ -280,7 +273,7 @@ fn a_dry_run_shows_each_change() {
     let plan = Plan::install(&artifacts).unwrap();
     let diff = Diff { plan: &plan, paths: &home.paths };
     let text = home.neutral(&diff.to_string());
-    assert_snapshot("dry-run", &text);
+    assert_snapshot("install-dry-run", &text);
 }
 
 #[test]

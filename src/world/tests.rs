@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::agent::Agent;
+use crate::snapshot::assert_snapshot;
 
 const ROOT: &str = "/home/dev/shop";
 
@@ -59,7 +60,7 @@ fn text(answer: Answer) -> String {
 #[test]
 fn a_session_that_did_nothing_yet_has_the_four_fields_that_are_always_there() {
     let mut scene = Scene::new();
-    insta_block("first_prompt", &scene.prompt("0f1e2d3c-session"));
+    assert_snapshot("block-first-prompt", &scene.prompt("0f1e2d3c-session"));
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn a_prompt_is_told_what_the_session_did() {
     scene.call("0f1e2d3c-session", "4", "Edit", &json!({"file_path": "/etc/hosts"}));
     scene.call("0f1e2d3c-session", "5", "Edit", &file("src/cart.rs"));
     scene.call("0f1e2d3c-session", "6", "Bash", &json!({"command": "ls"}));
-    insta_block("second_prompt", &scene.prompt("0f1e2d3c-session"));
+    assert_snapshot("block-second-prompt", &scene.prompt("0f1e2d3c-session"));
 }
 
 #[test]
@@ -81,7 +82,7 @@ fn a_new_session_is_told_of_the_one_before() {
     let mut scene = Scene::new();
     scene.call("aaaaaaaa", "1", "Write", &json!({"file_path": format!("{ROOT}/src/cart.rs")}));
     scene.tell("aaaaaaaa", "SessionEnd", json!({"reason": "other"}));
-    insta_block("new_session", &scene.start("bbbbbbbb", "startup"));
+    assert_snapshot("block-new-session", &scene.start("bbbbbbbb", "startup"));
 }
 
 #[test]
@@ -180,10 +181,4 @@ fn a_clock_set_back_does_no_harm() {
     scene.call("s", "1", "Bash", &json!({}));
     scene.now = scene.now.minus(Duration::from_secs(86_400));
     assert!(scene.prompt("s").contains("duration: <1 min\n"));
-}
-
-fn insta_block(name: &str, block: &str) {
-    insta::with_settings!({snapshot_path => "../../snapshots", prepend_module_to_snapshot => false}, {
-        insta::assert_snapshot!(format!("block__{name}"), block);
-    });
 }

@@ -17,6 +17,7 @@ const COMMAND_LIMIT: Duration = Duration::from_secs(30);
 pub struct TestHome {
     _directory: TempDir,
     root: PathBuf,
+    name: String,
     port: u16,
 }
 
@@ -25,10 +26,16 @@ impl TestHome {
     pub const PROJECT: &str = "demo-project";
 
     pub fn new() -> Self {
+        Self::named("home")
+    }
+
+    /// The same with a name that a user may have.
+    pub fn named(name: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         // As a process in it sees it; `/tmp` is a link on macOS.
         let root = fs_err::canonicalize(directory.path()).unwrap();
-        let home = Self { _directory: directory, root, port: free_port() };
+        let name = name.to_owned();
+        let home = Self { _directory: directory, root, name, port: free_port() };
         fs_err::create_dir_all(home.project()).unwrap();
         fs_err::create_dir_all(home.binary().parent().unwrap()).unwrap();
         place_binary(&home.binary());
@@ -38,12 +45,17 @@ impl TestHome {
 
     /// HOME.
     pub fn home(&self) -> PathBuf {
-        self.root.join("home")
+        self.root.join(&self.name)
     }
 
     /// The working directory of every command; not a Git repository.
     pub fn project(&self) -> PathBuf {
         self.root.join(Self::PROJECT)
+    }
+
+    /// Everything of this test: HOME, the project, TMPDIR.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// TMPDIR.
@@ -91,7 +103,8 @@ impl TestHome {
         Run::fed(&mut self.tma1_command(arguments), input.into(), COMMAND_LIMIT)
     }
 
-    fn binary(&self) -> PathBuf {
+    /// Where `tma1` is installed: a link to the binary under test.
+    pub fn binary(&self) -> PathBuf {
         let name = format!("tma1{}", std::env::consts::EXE_SUFFIX);
         self.home().join(".local").join("bin").join(name)
     }

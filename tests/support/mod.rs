@@ -5,6 +5,8 @@ pub mod home;
 pub mod http;
 pub mod npm;
 pub mod process;
+pub mod snapshot;
+pub mod tree;
 
 /// How many times as long the long tests are to run: `TMA1_TEST_SCALE`, 1 unless it is set.
 #[expect(clippy::disallowed_methods, reason = "it is the tests that are told")]

@@ -1,0 +1,169 @@
+//! The installed hook script, run as Claude Code runs it.
+#![cfg(unix)]
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::install::{INSTALL, settings};
+use crate::support::daemon::Daemon;
+use crate::support::home::TestHome;
+use crate::support::process::Run;
+
+const EVENT: &str = r#"{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/shop"}"#;
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+fn installed(name: &str) -> TestHome {
+    let home = TestHome::named(name);
+    home.tma1(&INSTALL).succeeded();
+    home
+}
+
+/// The command that Claude Code was told to run.
+fn registered_command(home: &TestHome) -> String {
+    let text = fs_err::read_to_string(settings(home)).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    let handler = &settings["hooks"]["SessionStart"][0]["hooks"][0];
+    assert_eq!(handler["timeout"], 5);
+    handler["command"].as_str().unwrap().to_owned()
+}
+
+/// Runs `command` as Claude Code does, with only `path` on the search path.
+fn run_hook(command: &str, path: &str) -> Run {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", command]).env_clear().env("PATH", path);
+    Run::fed(&mut shell, EVENT.into(), Duration::from_secs(30))
+}
+
+#[track_caller]
+fn assert_silent(run: &Run) {
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    assert_eq!(run.stdout, "", "{run:#?}");
+    assert_eq!(run.stderr, "", "{run:#?}");
+}
+
+/// Answers one request on the port of `home` with `response`, and returns the request.
+fn answer_once(home: &TestHome, response: String) -> JoinHandle<String> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, home.port())).unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = Vec::new();
+        let mut chunk = [0; 4096];
+        while !String::from_utf8_lossy(&request).contains(EVENT) {
+            let read = stream.read(&mut chunk).unwrap();
+            assert_ne!(read, 0, "{}", String::from_utf8_lossy(&request));
+            request.extend_from_slice(&chunk[..read]);
+        }
+        stream.write_all(response.as_bytes()).unwrap();
+        String::from_utf8(request).unwrap()
+    })
+}
+
+fn response(protocol: &str, body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 200 OK\r\n{protocol}Content-Length: {length}\r\n\r\n{body}")
+}
+
+#[test]
+fn the_registered_command_works_from_any_home() {
+    for name in [
+        "dev",
+        "John Smith",
+        "O'Brien",
+        "O'Brien \"the $HOME\"",
+        "José",
+        "项目",
+        "a$b",
+        "back\\slash",
+        "-dash",
+        "line\nend",
+    ] {
+        let home = installed(name);
+        assert_silent(&run_hook(&registered_command(&home), PATH));
+        let _daemon = Daemon::start(&home);
+        let run = run_hook(&registered_command(&home), PATH).succeeded();
+        assert!(run.stdout.starts_with("<tma1-context>\nproject: shop\n"), "{name}: {run:#?}");
+        assert!(home.tma1(&INSTALL).succeeded().stdout.starts_with("Nothing to do"), "{name}");
+    }
+}
+
+#[test]
+fn it_runs_in_any_posix_shell_with_and_without_the_program() {
+    let home = installed("O'Brien \"the $HOME\"");
+    let _daemon = Daemon::start(&home);
+    let shells: Vec<_> = ["dash", "bash", "bash --posix", "busybox sh", "ksh", "zsh"]
+        .into_iter()
+        .filter(|shell| {
+            let name = shell.split(' ').next().unwrap();
+            ["/usr/bin", "/bin"].iter().any(|folder| Path::new(folder).join(name).exists())
+        })
+        .collect();
+    assert_ne!(shells, [""; 0]);
+    let run_in_all = || {
+        for shell in &shells {
+            let command = format!("{shell} {}", registered_command(&home));
+            let run = run_hook(&command, PATH).succeeded();
+            assert!(run.stdout.ends_with("\n</tma1-context>"), "{shell}: {run:#?}");
+            assert_eq!(run.stderr, "", "{shell}");
+        }
+    };
+    run_in_all();
+    fs_err::remove_file(home.binary()).unwrap();
+    run_in_all();
+}
+
+#[test]
+fn without_the_program_it_asks_with_curl() {
+    let home = installed("O'Brien");
+    fs_err::remove_file(home.binary()).unwrap();
+    let server = answer_once(&home, response("tma1-protocol: 1\r\n", "he\\no\r\n\r\nyou"));
+    let run = run_hook(&registered_command(&home), PATH).succeeded();
+    assert_eq!(run.stdout, "he\\no\r\n\r\nyou");
+    let request = server.join().unwrap();
+    assert!(request.starts_with("POST /api/hooks HTTP/1.1\r\n"), "{request}");
+    assert!(!request.contains("Expect:"), "{request}");
+}
+
+#[test]
+fn an_answer_that_is_not_whole_or_not_of_the_daemon_is_not_printed() {
+    let ours = "tma1-protocol: 1\r\n";
+    for answer in [
+        String::new(),
+        response(ours, ""),
+        response(ours, "cut off").replace("Length: 7", "Length: 99"),
+        response(ours, "refused").replace("200 OK", "403 Forbidden"),
+        response("", "a stranger"),
+        response("tma1-protocol: 2\r\n", "another version"),
+    ] {
+        let home = installed("dev");
+        fs_err::remove_file(home.binary()).unwrap();
+        let server = answer_once(&home, answer);
+        assert_silent(&run_hook(&registered_command(&home), PATH));
+        server.join().unwrap();
+    }
+}
+
+#[test]
+fn without_the_program_and_without_curl_it_is_silent() {
+    let home = installed("dev");
+    let _daemon = Daemon::start(&home);
+    fs_err::remove_file(home.binary()).unwrap();
+    assert_silent(&run_hook(&registered_command(&home), "/nowhere"));
+}
+
+#[test]
+fn a_program_that_is_broken_leaves_no_output() {
+    let home = installed("dev");
+    for broken in [&b"#!/bin/sh\necho half; exit 1\n"[..], b"\x7fELF\x02\x01\0\0", b"", b"\xff"] {
+        fs_err::remove_file(home.binary()).unwrap();
+        fs_err::write(home.binary(), broken).unwrap();
+        fs_err::set_permissions(home.binary(), PermissionsExt::from_mode(0o755)).unwrap();
+        assert_silent(&run_hook(&registered_command(&home), PATH));
+    }
+}

@@ -10,7 +10,8 @@ use crate::platform;
 use crate::setup::adapter::claude_code::{self, UnwritablePath};
 use crate::setup::binary::{Binary, Started};
 use crate::setup::diff::{Diff, Report};
-use crate::setup::plan::{Plan, PlanError};
+use crate::setup::disk::OperatingSystem;
+use crate::setup::plan::PlanError;
 use crate::setup::{self, InstallError};
 
 /// Wire tma1 into a coding agent.
@@ -44,9 +45,9 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     let paths = &context.paths;
     let artifacts = claude_code::artifacts(paths, context.config.port, &binary)?;
     let plan = if arguments.dry_run {
-        Plan::install(&artifacts)?
+        setup::plan(&artifacts, paths)?
     } else {
-        setup::install(&artifacts, paths)?
+        setup::install(&artifacts, paths, &OperatingSystem)?
     };
     let (plan, printer) = (&plan, context.printer);
     if plan.is_empty() {
@@ -83,13 +84,13 @@ impl From<UnwritablePath> for Failure {
 impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Self {
         let hint = error.hint();
-        Self::new(error, hint)
+        Self::new(error, Some(hint))
     }
 }
 
 impl From<InstallError> for Failure {
     fn from(error: InstallError) -> Self {
         let hint = error.hint();
-        Self::new(error, hint)
+        Self::new(error, Some(hint))
     }
 }

@@ -1,5 +1,8 @@
 //! What the operating systems do differently, behind one interface: one file a system, kept tiny.
 
+use std::io;
+use std::path::Path;
+
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -7,13 +10,15 @@ mod windows;
 
 #[cfg(unix)]
 pub use unix::{
-    RUNS_SHELL_SCRIPTS, attributes, create_private_dir, current_user, is_writable_dir,
-    private_file_options, set_attributes, shutdown_requested, sync_dir,
+    RUNS_SHELL_SCRIPTS, attributes, create_private_dir, current_user, exchange, is_same_file,
+    is_writable_dir, may_give_to_group, private_file_options, rename_new, set_attributes,
+    shutdown_requested, sync_dir,
 };
 #[cfg(windows)]
 pub use windows::{
-    RUNS_SHELL_SCRIPTS, attributes, create_private_dir, current_user, is_writable_dir,
-    private_file_options, set_attributes, shutdown_requested, sync_dir,
+    RUNS_SHELL_SCRIPTS, attributes, create_private_dir, current_user, exchange, is_same_file,
+    is_writable_dir, may_give_to_group, private_file_options, rename_new, set_attributes,
+    shutdown_requested, sync_dir,
 };
 
 /// What a file system keeps about a file besides its content.
@@ -27,4 +32,17 @@ pub struct Attributes {
     pub group: u32,
     /// How many names the file has.
     pub hard_links: u64,
+}
+
+/// Swaps two files in steps, where the system can't do it in one: at each moment there is something
+/// at `other`. What somebody writes between the first two steps is lost.
+fn exchange_by_links(one: &Path, other: &Path) -> io::Result<()> {
+    let mut aside = one.as_os_str().to_owned();
+    aside.push(".old");
+    fs_err::hard_link(other, &aside)?;
+    fs_err::rename(one, other).or_else(|error| {
+        fs_err::remove_file(&aside)?;
+        Err(error)
+    })?;
+    fs_err::rename(&aside, one)
 }

@@ -7,8 +7,9 @@ use std::path::Path;
 
 use fs_err::OpenOptions;
 use fs_err::os::unix::fs::OpenOptionsExt;
-use rustix::fs::{Access, access};
-use rustix::process::geteuid;
+use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
+use rustix::io::Errno;
+use rustix::process::{getegid, geteuid, getgroups};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::platform::Attributes;
@@ -60,6 +61,13 @@ pub fn current_user() -> u32 {
     geteuid().as_raw()
 }
 
+/// Whether this process may give its files to `group`: root may, and a member.
+pub fn may_give_to_group(group: u32) -> bool {
+    current_user() == 0
+        || getegid().as_raw() == group
+        || getgroups().is_ok_and(|groups| groups.iter().any(|own| own.as_raw() == group))
+}
+
 /// Whether this process may create files in `directory`.
 pub fn is_writable_dir(directory: &Path) -> bool {
     access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
@@ -68,6 +76,37 @@ pub fn is_writable_dir(directory: &Path) -> bool {
 /// Makes the names in `directory` last through a crash.
 pub fn sync_dir(directory: &Path) -> io::Result<()> {
     fs_err::File::open(directory)?.sync_all()
+}
+
+/// Whether `path` leads to the open `file`, and not to another that has its name by now.
+pub fn is_same_file(file: &File, path: &Path) -> bool {
+    let Ok(open) = file.metadata() else { return false };
+    fs_err::metadata(path).is_ok_and(|named| named.dev() == open.dev() && named.ino() == open.ino())
+}
+
+/// Gives a file another name, unless that is taken.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(error) if is_unsupported(error) => {
+            // A link fails too if the name is taken; it only takes two steps.
+            fs_err::hard_link(from, to)?;
+            fs_err::remove_file(from)
+        }
+        result => Ok(result?),
+    }
+}
+
+/// Swaps the content of the names `one` and `other`, of which `other` always has one.
+pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
+        Err(error) if is_unsupported(error) => super::exchange_by_links(one, other),
+        result => Ok(result?),
+    }
+}
+
+/// Old kernels and some file systems know no flags of a rename.
+fn is_unsupported(error: Errno) -> bool {
+    [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP].contains(&error)
 }
 
 /// Completes when the process is asked to end: SIGINT or SIGTERM.

@@ -44,6 +44,11 @@ pub fn current_user() -> u32 {
     0
 }
 
+/// Groups are not kept here.
+pub fn may_give_to_group(_group: u32) -> bool {
+    true
+}
+
 /// Whether this process may create files in `directory`; the attempt tells.
 pub fn is_writable_dir(_directory: &Path) -> bool {
     true
@@ -52,6 +57,23 @@ pub fn is_writable_dir(_directory: &Path) -> bool {
 /// Does nothing: a folder can't be synced.
 pub fn sync_dir(_directory: &Path) -> io::Result<()> {
     Ok(())
+}
+
+/// Gives a file another name, unless that is taken.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    // A link fails if the name is taken, where a rename would replace.
+    fs_err::hard_link(from, to)?;
+    fs_err::remove_file(from)
+}
+
+/// Swaps the content of the names `one` and `other`, of which `other` always has one.
+pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    super::exchange_by_links(one, other)
+}
+
+/// Not told apart here.
+pub fn is_same_file(_file: &File, _path: &Path) -> bool {
+    true
 }
 
 /// Completes when the process is asked to end: Ctrl-C or Ctrl-Break.

@@ -1,17 +1,23 @@
-//! The only writer of a user's files: all of a file or nothing, and only over what was planned on.
+//! The only writer of a user's files.
+//!
+//! Everything that can fail is done before the first file changes: folders are made, the new
+//! contents written beside their targets. Then each is put in place, which takes one rename. If one
+//! fails, those before it are taken back.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use fs_err::File;
-use tempfile::{NamedTempFile, PersistError};
+use crate::setup::disk::Disk;
+use crate::setup::plan::{Plan, Step};
+use crate::setup::replacement::{self, Failure, Replacement};
+use crate::setup::target::Refusal;
 
-use crate::paths::Paths;
-use crate::platform;
-use crate::setup::plan::{Change, Plan};
-use crate::setup::target::{Refusal, Snapshot, Target};
+/// How long an old file is kept aside, so that what another program writes to it through an open
+/// handle is seen. Programs that rewrite a file do so within a few milliseconds.
+const SETTLING: Duration = Duration::from_millis(50);
 
-/// Why a plan was not carried out.
+/// Why a plan was not carried out. Unless it says otherwise, every file is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// A file may not be changed.
@@ -20,101 +26,214 @@ pub enum ApplyError {
     /// Somebody else wrote the file after the plan was made; a new plan takes that in.
     #[error("{} changed meanwhile", .0.display())]
     ChangedMeanwhile(PathBuf),
-    /// The file is as it was.
+    /// A step failed, and what was done before it is undone.
     #[error("{} can't be written", path.display())]
     Write {
-        /// The file.
+        /// The file or folder.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
-    /// The file was written, and then read back with another content.
-    #[error("{} is not what was written to it", .0.display())]
-    NotVerified(PathBuf),
+    /// A step failed, and not everything that was done could be undone.
+    #[error("{cause}; not everything could be put back: {}", list(stuck))]
+    HalfDone {
+        /// What failed first.
+        cause: Box<ApplyError>,
+        /// What stays changed, and why.
+        stuck: Vec<(PathBuf, io::Error)>,
+    },
 }
 
 impl ApplyError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> String {
         match self {
-            Self::Refused(refusal) => Some(refusal.hint()),
-            Self::ChangedMeanwhile(_) | Self::NotVerified(_) => Some(
-                "another program keeps writing the file; quit running agents, then install again"
-                    .to_owned(),
-            ),
-            Self::Write { .. } => None,
+            Self::Refused(refusal) => refusal.hint(),
+            Self::ChangedMeanwhile(_) => {
+                "another program keeps writing the file; quit running agents, then try again"
+                    .to_owned()
+            }
+            Self::Write { .. } => {
+                "every file is as it was; mend the reason, then try again".to_owned()
+            }
+            Self::HalfDone { .. } => {
+                "mend the reason, then run the same command again: it takes up where it stopped"
+                    .to_owned()
+            }
         }
+    }
+
+    fn write(path: &Path, source: io::Error) -> Self {
+        Self::Write { path: path.to_owned(), source }
     }
 }
 
-/// Makes the changes of `plan`, after all of them were checked.
-pub fn apply(plan: &Plan) -> Result<(), ApplyError> {
+fn list(stuck: &[(PathBuf, io::Error)]) -> String {
+    let one = |(path, error): &(PathBuf, io::Error)| format!("{} ({error})", path.display());
+    stuck.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Takes every step of `plan`.
+pub fn apply(plan: &Plan, disk: &impl Disk) -> Result<(), ApplyError> {
+    check(plan, disk)?;
+    for leftover in leftovers(plan) {
+        // What can't be removed now does no harm, and the next run tries again.
+        drop(disk.remove_file(&leftover));
+    }
+    let mut created = Vec::new();
+    let mut in_place = Vec::new();
+    let result = prepare(plan, &mut created, disk)
+        .and_then(|prepared| put_in_place(prepared, &mut in_place));
+    match result {
+        Ok(()) => {
+            let outdated = settle(&mut in_place)
+                .map_err(|cause| undo(cause, &mut in_place, &created, disk))?;
+            drop(in_place);
+            if let Some(path) = outdated {
+                return Err(ApplyError::ChangedMeanwhile(path));
+            }
+            remove_folders(plan, disk)
+        }
+        Err(cause) => Err(undo(cause, &mut in_place, &created, disk)),
+    }
+}
+
+/// The temporary files that runs which were killed have left where `plan` is at work.
+pub fn leftovers(plan: &Plan) -> Vec<PathBuf> {
+    plan.folders().flat_map(replacement::temporary_files).collect()
+}
+
+/// Finds what stands in the way while nothing is written yet.
+fn check(plan: &Plan, disk: &impl Disk) -> Result<(), ApplyError> {
     for change in plan.changes() {
         change.target.require_writable()?;
-        require_unchanged(&change.target)?;
-    }
-    plan.changes().iter().try_for_each(write)
-}
-
-/// Waits until no other run installs, for as long as the returned file lives.
-pub fn lock(paths: &Paths) -> io::Result<File> {
-    platform::create_private_dir(&paths.root)?;
-    let lock = platform::private_file_options()
-        .create(true)
-        .write(true)
-        .truncate(false)
-        .open(paths.install_lock())?;
-    lock.lock()?;
-    Ok(lock)
-}
-
-/// Replaces one file, if it still is what was planned on.
-pub(super) fn write(change: &Change) -> Result<(), ApplyError> {
-    let target = &change.target;
-    let failed = |source| ApplyError::Write { path: target.path.clone(), source };
-    let folder = target.folder();
-    platform::create_private_dir(folder).map_err(failed)?;
-    let temporary = prepare(change, folder).map_err(failed)?;
-    require_unchanged(target)?;
-    let persisted = if change.creates() {
-        temporary.persist_noclobber(&target.resolved)
-    } else {
-        temporary.persist(&target.resolved)
-    };
-    match persisted {
-        Ok(_) => {}
-        Err(PersistError { error, .. }) if error.kind() == io::ErrorKind::AlreadyExists => {
-            return Err(ApplyError::ChangedMeanwhile(target.path.clone()));
+        if !replacement::is_unchanged(&change.target, disk)? {
+            return Err(ApplyError::ChangedMeanwhile(change.target.path.clone()));
         }
-        Err(PersistError { error, .. }) => return Err(failed(error)),
     }
-    platform::sync_dir(folder).map_err(failed)?;
-    verify(change)
+    Ok(())
 }
 
-/// A whole file beside the target, with its mode and group set before there is anything to read.
-fn prepare(change: &Change, folder: &Path) -> io::Result<NamedTempFile> {
-    let mut temporary = tempfile::Builder::new().prefix(".tma1-").tempfile_in(folder)?;
-    let before = change.target.before.as_ref();
-    let group = before.map(|before| before.attributes.group);
-    platform::set_attributes(temporary.as_file(), change.mode, group)?;
-    temporary.write_all(&change.after)?;
-    temporary.as_file().sync_all()?;
-    Ok(temporary)
+/// Makes the folders and writes the new contents beside their targets.
+fn prepare<'p, D: Disk>(
+    plan: &'p Plan,
+    created: &mut Vec<&'p Path>,
+    disk: &'p D,
+) -> Result<Vec<Replacement<'p, D>>, ApplyError> {
+    let mut prepared = Vec::new();
+    for step in plan.steps() {
+        match step {
+            Step::CreateFolder(path) => match disk.create_folder(path) {
+                Ok(()) => created.push(path),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => {}
+                Err(error) => return Err(ApplyError::write(path, error)),
+            },
+            Step::Change(change) => {
+                let replacement = Replacement::prepare(change, disk);
+                let path = &change.target.path;
+                prepared.push(replacement.map_err(|failure| cause(path, failure).0)?);
+            }
+            Step::RemoveFolder(_) => {}
+        }
+    }
+    Ok(prepared)
 }
 
-fn require_unchanged(target: &Target) -> Result<(), ApplyError> {
-    let now = Target::inspect(&target.path)?;
-    if now.resolved == target.resolved && now.before == target.before {
-        Ok(())
-    } else {
-        Err(ApplyError::ChangedMeanwhile(target.path.clone()))
+/// Puts everything in place, in order; on an error `in_place` has what is.
+fn put_in_place<'p, D: Disk>(
+    prepared: Vec<Replacement<'p, D>>,
+    in_place: &mut Vec<Replacement<'p, D>>,
+) -> Result<(), ApplyError> {
+    for mut replacement in prepared {
+        let path = &replacement.change().target.path;
+        match replacement.put_in_place() {
+            Ok(()) => in_place.push(replacement),
+            Err(failure) => {
+                let (cause, stuck) = cause(path, failure);
+                return Err(half_done(cause, stuck.into_iter().collect()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Waits, and lets stand what others wrote meanwhile: returns a file for which the plan is outdated.
+/// An error is about a file that is not in place, and no longer in `in_place`.
+fn settle<D: Disk>(in_place: &mut Vec<Replacement<'_, D>>) -> Result<Option<PathBuf>, ApplyError> {
+    if in_place.iter().any(|replacement| replacement.change().target.before.is_some()) {
+        std::thread::sleep(SETTLING);
+    }
+    let mut outdated = None;
+    for index in 0..in_place.len() {
+        let Some(replacement) = in_place.get_mut(index) else { break };
+        match replacement.settle() {
+            Ok(()) => {}
+            Err(Failure::Changed) => {
+                outdated = Some(replacement.change().target.path.clone());
+            }
+            Err(failure) => {
+                let replacement = in_place.swap_remove(index);
+                let (cause, stuck) = cause(&replacement.change().target.path, failure);
+                return Err(half_done(cause, stuck.into_iter().collect()));
+            }
+        }
+    }
+    Ok(outdated)
+}
+
+/// Removes the folders that are empty by now.
+fn remove_folders(plan: &Plan, disk: &impl Disk) -> Result<(), ApplyError> {
+    for step in plan.steps() {
+        if let Step::RemoveFolder(path) = step {
+            match disk.remove_folder(path) {
+                // Somebody has begun to use it.
+                Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {}
+                result => result.map_err(|error| ApplyError::write(path, error))?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes back what is in place, last first, and removes the folders that were made for it.
+fn undo<D: Disk>(
+    cause: ApplyError,
+    in_place: &mut Vec<Replacement<'_, D>>,
+    created: &[&Path],
+    disk: &D,
+) -> ApplyError {
+    let mut stuck = Vec::new();
+    while let Some(mut replacement) = in_place.pop() {
+        if let Err(failure) = replacement.take_back() {
+            let path = replacement.change().target.path.clone();
+            stuck.push((path, failure.into_reason()));
+        }
+    }
+    for folder in created.iter().rev() {
+        // It stays if somebody has put something into it.
+        drop(disk.remove_folder(folder));
+    }
+    half_done(cause, stuck)
+}
+
+fn half_done(cause: ApplyError, mut more: Vec<(PathBuf, io::Error)>) -> ApplyError {
+    match cause {
+        cause if more.is_empty() => cause,
+        ApplyError::HalfDone { cause, mut stuck } => {
+            stuck.append(&mut more);
+            ApplyError::HalfDone { cause, stuck }
+        }
+        cause => ApplyError::HalfDone { cause: Box::new(cause), stuck: more },
     }
 }
 
-fn verify(change: &Change) -> Result<(), ApplyError> {
-    match Snapshot::take(&change.target.resolved) {
-        Ok(Some(now)) if now.bytes == change.after => Ok(()),
-        _ => Err(ApplyError::NotVerified(change.target.path.clone())),
+/// What a failure with the file at `path` means for the plan, and what stays changed.
+fn cause(path: &Path, failure: Failure) -> (ApplyError, Option<(PathBuf, io::Error)>) {
+    match failure {
+        Failure::Changed => (ApplyError::ChangedMeanwhile(path.to_owned()), None),
+        Failure::NotDone(error) => (ApplyError::write(path, error), None),
+        Failure::Stuck(error) => {
+            (ApplyError::ChangedMeanwhile(path.to_owned()), Some((path.to_owned(), error)))
+        }
     }
 }

@@ -10,9 +10,10 @@ use crate::config::Environment;
 use crate::paths::Paths;
 use crate::platform;
 use crate::setup::adapter::{Artifact, claude_code};
-use crate::setup::apply::{ApplyError, apply, write};
+use crate::setup::apply::{ApplyError, apply};
 use crate::setup::binary::Binary;
 use crate::setup::diff::Diff;
+use crate::setup::disk::OperatingSystem;
 use crate::setup::plan::Plan;
 use crate::setup::{InstallError, install};
 use crate::snapshot::assert_snapshot;
@@ -30,7 +31,7 @@ impl Home {
         Self { folder, paths }
     }
 
-    fn with_settings(text: &str) -> Self {
+    pub(super) fn with_settings(text: &str) -> Self {
         let home = Self::new();
         home.write(".claude/settings.json", text);
         home
@@ -55,21 +56,21 @@ impl Home {
         metadata.permissions().mode() & 0o7777
     }
 
-    fn artifacts(&self) -> Vec<Artifact> {
+    pub(super) fn artifacts(&self) -> Vec<Artifact> {
         let binary = Binary::InPlace("/usr/bin/tma1".into());
         claude_code::artifacts(&self.paths, 14318, &binary).unwrap()
     }
 
-    fn plan(&self) -> Plan {
+    pub(super) fn plan(&self) -> Plan {
         Plan::install(&self.artifacts()).unwrap()
     }
 
     fn install(&self) -> Result<Plan, InstallError> {
-        install(&self.artifacts(), &self.paths)
+        install(&self.artifacts(), &self.paths, &OperatingSystem)
     }
 
     /// Every path below the home directory.
-    fn tree(&self) -> Vec<String> {
+    pub(super) fn tree(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut folders = vec![self.folder.path().to_owned()];
         while let Some(folder) = folders.pop() {
@@ -125,7 +126,7 @@ fn a_script_that_can_not_run_is_made_to() {
     let home = Home::new();
     home.install().unwrap();
     home.chmod(".tma1/hooks/tma1-hook.sh", 0o644);
-    assert_eq!(home.plan().changes().len(), 1);
+    assert_eq!(home.plan().changes().count(), 1);
     home.install().unwrap();
     assert_eq!(home.mode(".tma1/hooks/tma1-hook.sh"), 0o755);
 }
@@ -156,7 +157,7 @@ fn a_file_that_changed_since_planning_is_not_written() {
         let plan = home.plan();
         home.write(".claude/settings.json", later);
         let before = home.tree();
-        assert!(matches!(apply(&plan), Err(ApplyError::ChangedMeanwhile(_))));
+        assert!(matches!(apply(&plan, &OperatingSystem), Err(ApplyError::ChangedMeanwhile(_))));
         assert_eq!(home.tree(), before);
         let text = fs_err::read_to_string(home.path(".claude/settings.json")).unwrap();
         assert_eq!(text, later);
@@ -168,27 +169,13 @@ fn a_file_that_appeared_since_planning_is_not_replaced() {
     let home = Home::new();
     let plan = home.plan();
     home.write(".claude/settings.json", "{}");
-    assert!(matches!(apply(&plan), Err(ApplyError::ChangedMeanwhile(_))));
-}
-
-#[test]
-fn a_change_of_the_last_moment_stops_the_write_and_leaves_nothing_behind() {
-    let home = Home::with_settings("{}");
-    let plan = home.plan();
-    home.write(".claude/settings.json", "{\"model\":\"x\"}");
-    let before = home.tree();
-    let settings = plan.changes().last().unwrap();
-    // Without the checks that come before the first write.
-    assert!(matches!(write(settings), Err(ApplyError::ChangedMeanwhile(_))));
-    assert_eq!(home.tree(), before);
-    let text = fs_err::read_to_string(home.path(".claude/settings.json")).unwrap();
-    assert_eq!(text, "{\"model\":\"x\"}");
+    assert!(matches!(apply(&plan, &OperatingSystem), Err(ApplyError::ChangedMeanwhile(_))));
 }
 
 #[test]
 fn what_may_not_be_changed_is_refused_before_anything_is_written() {
     type Prepare = fn(&Home);
-    let cases: [(&str, Prepare); 9] = [
+    let cases: [(&str, Prepare); 13] = [
         ("read-only", |home| {
             home.chmod(".claude/settings.json", 0o444);
         }),
@@ -206,6 +193,18 @@ fn what_may_not_be_changed_is_refused_before_anything_is_written() {
             fs_err::remove_file(&settings).unwrap();
             symlink("settings.json", settings).unwrap();
         }),
+        ("dangling-folder", |home| {
+            fs_err::rename(home.path(".claude"), home.path("elsewhere")).unwrap();
+            symlink("gone", home.path(".claude")).unwrap();
+        }),
+        ("file-for-folder", |home| {
+            fs_err::rename(home.path(".claude"), home.path("elsewhere")).unwrap();
+            home.write(".claude", "");
+        }),
+        ("lock-is-a-folder", |home| {
+            fs_err::create_dir_all(home.path(".tma1/install.lock")).unwrap();
+        }),
+        ("own-folder-dangling", |home| symlink("gone", home.path(".tma1")).unwrap()),
         ("nix-store", |home| {
             let settings = home.path(".claude/settings.json");
             fs_err::remove_file(&settings).unwrap();
@@ -228,11 +227,13 @@ fn what_may_not_be_changed_is_refused_before_anything_is_written() {
         let before = home.tree();
         let error = home.install().unwrap_err();
         assert_eq!(home.tree(), before, "{name}");
-        let hint = error.hint().unwrap();
+        let hint = error.hint();
         let text = home.neutral(&format!("{name}\nerror: {error}\nhint: {hint}\n\n"));
         refusals += &text;
         // So that the folder can be removed.
-        home.chmod(".claude", 0o755);
+        if home.path(".claude").is_dir() {
+            home.chmod(".claude", 0o755);
+        }
     }
     assert_snapshot("install-refusals", &refusals);
 }
@@ -292,7 +293,7 @@ fn a_diff_tells_of_a_missing_line_end_and_of_a_changed_mode() {
         "--- ~/.tma1/hooks/tma1-hook.sh\n\
          +++ ~/.tma1/hooks/tma1-hook.sh (mode 0644 -> 0755)\n\
          # hands each event to the local daemon\n\n\
-         1 file would change: 1 edited. Nothing was written.\n"
+         1 file would change: 1 updated. Nothing was written.\n"
     );
     home.write(".claude/settings.json", "{}");
     let text = shown();

@@ -1,13 +1,14 @@
 //! A plan as the user reads it.
 
 use std::fmt::{self, Display, Formatter};
+use std::path::Path;
 
 use console::style;
 use similar::udiff::UnifiedDiffHunk;
 use similar::{ChangeTag, TextDiff};
 
 use crate::paths::Paths;
-use crate::setup::plan::{Change, Plan};
+use crate::setup::plan::{Change, Plan, Step};
 
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
@@ -33,8 +34,7 @@ pub struct Report<'a> {
 impl Display for Report<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for change in self.plan.changes() {
-            let verb = if change.creates() { "Created" } else { "Updated" };
-            write!(f, "{verb} {}", self.paths.display(change.path()))?;
+            write!(f, "{} {}", verb(change), self.paths.display(change.path()))?;
             match change.hooks {
                 Some(tally) => writeln!(f, " ({tally})")?,
                 None => writeln!(f)?,
@@ -44,37 +44,64 @@ impl Display for Report<'_> {
     }
 }
 
+fn verb(change: &Change) -> &'static str {
+    match change.after {
+        None => "Removed",
+        Some(_) if change.creates() => "Created",
+        Some(_) => "Updated",
+    }
+}
+
 impl Display for Diff<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for change in self.plan.changes() {
-            let [before, after] = names(change, self.paths);
-            writeln!(f, "{}", style(format_args!("--- {before}")).bold())?;
-            writeln!(f, "{}", style(format_args!("+++ {after}")).bold())?;
-            write_body(f, change)?;
-            let why = match change.hooks {
-                Some(tally) => format!("# {}: {tally}", change.why),
-                None => format!("# {}", change.why),
-            };
-            writeln!(f, "{}\n", style(why).dim())?;
+        for step in self.plan.steps() {
+            match step {
+                Step::CreateFolder(path) => self.write_folder(f, "new", path)?,
+                Step::Change(change) => self.write_change(f, change)?,
+                Step::RemoveFolder(path) => self.write_folder(f, "removed", path)?,
+            }
         }
         write_summary(f, self.plan)
     }
 }
 
+impl Diff<'_> {
+    fn write_folder(&self, f: &mut Formatter<'_>, what: &str, path: &Path) -> fmt::Result {
+        let name = printable(&self.paths.display(path));
+        writeln!(f, "{}\n", style(format_args!("{what} folder {name}/")).bold())
+    }
+
+    fn write_change(&self, f: &mut Formatter<'_>, change: &Change) -> fmt::Result {
+        let [before, after] = names(change, self.paths);
+        writeln!(f, "{}", style(format_args!("--- {before}")).bold())?;
+        writeln!(f, "{}", style(format_args!("+++ {after}")).bold())?;
+        write_body(f, change)?;
+        let why = match change.hooks {
+            Some(tally) => format!("# {}: {tally}", change.why),
+            None => format!("# {}", change.why),
+        };
+        writeln!(f, "{}\n", style(why).dim())
+    }
+}
+
 /// What the file is called before and after, with what is to be known about it.
 fn names(change: &Change, paths: &Paths) -> [String; 2] {
-    let name = paths.display(change.path());
+    let name = printable(&paths.display(change.path()));
     let link = if change.target.through_link {
-        format!(" -> {}", paths.display(&change.target.resolved))
+        format!(" -> {}", printable(&paths.display(&change.target.resolved)))
     } else {
         String::new()
     };
-    let mode = change.mode;
-    match change.former_mode() {
+    let Some(after) = &change.after else {
+        return [format!("{name}{link}"), "/dev/null".to_owned()];
+    };
+    match change.modes() {
         _ if change.creates() => {
-            ["/dev/null".to_owned(), format!("{name}{link} (new file, mode {mode:04o})")]
+            ["/dev/null".to_owned(), format!("{name}{link} (new file, mode {:04o})", after.mode)]
         }
-        Some(former) => [name.clone(), format!("{name}{link} (mode {former:04o} -> {mode:04o})")],
+        Some((before, after)) => {
+            [name.clone(), format!("{name}{link} (mode {before:04o} -> {after:04o})")]
+        }
         None => [name.clone(), name + &link],
     }
 }
@@ -82,13 +109,14 @@ fn names(change: &Change, paths: &Paths) -> [String; 2] {
 fn write_body(f: &mut Formatter<'_>, change: &Change) -> fmt::Result {
     let before = change.target.before.as_ref();
     let before = before.map_or(&[][..], |before| &before.bytes);
-    match (text_of(before), text_of(&change.after)) {
+    let after = change.after.as_ref().map_or(&[][..], |after| &after.bytes);
+    match (text_of(before), text_of(after)) {
         (Some(before), Some(after)) => TextDiff::from_lines(before, after)
             .unified_diff()
             .context_radius(CONTEXT)
             .iter_hunks()
             .try_for_each(|hunk| write_hunk(f, &hunk)),
-        _ => writeln!(f, "binary file, {} bytes", change.after.len()),
+        _ => writeln!(f, "binary file, {} bytes", after.len().max(before.len())),
     }
 }
 
@@ -101,7 +129,7 @@ fn write_hunk(f: &mut Formatter<'_>, hunk: &UnifiedDiffHunk<'_, '_, '_, str>) ->
     writeln!(f, "{}", style(hunk.header()).cyan())?;
     for change in hunk.iter_changes() {
         let value = change.value();
-        let line = value.strip_suffix('\n').unwrap_or(value);
+        let line = printable(value.strip_suffix('\n').unwrap_or(value));
         let line = style(format!("{}{line}", change.tag()));
         let line = match change.tag() {
             ChangeTag::Equal => line,
@@ -117,15 +145,34 @@ fn write_hunk(f: &mut Formatter<'_>, hunk: &UnifiedDiffHunk<'_, '_, '_, str>) ->
 }
 
 fn write_summary(f: &mut Formatter<'_>, plan: &Plan) -> fmt::Result {
-    let all = plan.changes().len();
-    let created = plan.changes().iter().filter(|c| c.creates()).count();
-    let edited = all - created;
+    let counts = ["Created", "Updated", "Removed"]
+        .map(|verb_counted| plan.changes().filter(|change| verb(change) == verb_counted).count());
+    let [created, updated, removed] = counts;
+    let all = created + updated + removed;
     let noun = if all == 1 { "file" } else { "files" };
     write!(f, "{all} {noun} would change: ")?;
-    match (created, edited) {
-        (created, 0) => write!(f, "{created} created")?,
-        (0, edited) => write!(f, "{edited} edited")?,
-        (created, edited) => write!(f, "{created} created, {edited} edited")?,
+    let parts = [(created, "created"), (updated, "updated"), (removed, "removed")];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<_> = parts.map(|(count, what)| format!("{count} {what}")).collect();
+    writeln!(f, "{}. Nothing was written.", parts.join(", "))
+}
+
+/// `text` with what would steer the terminal made visible. A tab stays, and so does a carriage
+/// return at the end of a line: both are harmless there.
+fn printable(text: &str) -> String {
+    let body = text.strip_suffix('\r').unwrap_or(text);
+    let steers = |c: char| {
+        (c.is_control() && c != '\t')
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut visible = String::with_capacity(text.len());
+    for c in body.chars() {
+        if steers(c) {
+            visible.extend(c.escape_unicode());
+        } else {
+            visible.push(c);
+        }
     }
-    writeln!(f, ". Nothing was written.")
+    visible.push_str(text.get(body.len()..).unwrap_or_default());
+    visible
 }

@@ -4,22 +4,27 @@ pub mod adapter;
 pub mod apply;
 pub mod binary;
 pub mod diff;
+pub mod disk;
 pub mod edit;
+pub mod lock;
 pub mod plan;
+mod replacement;
 pub mod target;
 
 #[cfg(test)]
 mod cases;
-
-use std::io;
+#[cfg(test)]
+mod faults;
 
 use crate::paths::Paths;
 use crate::setup::adapter::Artifact;
 use crate::setup::apply::ApplyError;
+use crate::setup::disk::Disk;
+use crate::setup::lock::{Lock, LockError};
 use crate::setup::plan::{Plan, PlanError};
 
 /// How often a plan is made anew because somebody else wrote a file meanwhile.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: usize = 10;
 
 /// Why nothing, or not everything, was installed.
 #[derive(Debug, thiserror::Error)]
@@ -31,41 +36,58 @@ pub enum InstallError {
     #[error(transparent)]
     Apply(#[from] ApplyError),
     /// Another run can't be kept out.
-    #[error("the installation can't be locked")]
-    Lock(#[source] io::Error),
+    #[error(transparent)]
+    Lock(#[from] LockError),
 }
 
 impl InstallError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> String {
         match self {
             Self::Plan(error) => error.hint(),
             Self::Apply(error) => error.hint(),
-            Self::Lock(_) => None,
+            Self::Lock(error) => error.hint(),
         }
     }
 }
 
-/// Puts every artifact in place and returns the plan that was carried out.
-pub fn install(artifacts: &[Artifact], paths: &Paths) -> Result<Plan, InstallError> {
+/// The plan that puts every artifact in place, as a dry run shows it.
+pub fn plan(artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanError> {
     let plan = Plan::install(artifacts)?;
-    if plan.is_empty() {
+    if !plan.is_empty() {
+        lock::require_possible(paths)?;
+    }
+    Ok(plan)
+}
+
+/// Puts every artifact in place and returns the steps that it took.
+pub fn install(
+    artifacts: &[Artifact],
+    paths: &Paths,
+    disk: &impl Disk,
+) -> Result<Plan, InstallError> {
+    // A plan has to be possible before the lock, which is the first thing written.
+    let plan = plan(artifacts, paths)?;
+    if plan.is_empty() && apply::leftovers(&plan).is_empty() {
         return Ok(plan);
     }
-    // The lock is the first thing written, so a plan has to be possible by then.
-    let lock = apply::lock(paths).map_err(InstallError::Lock)?;
-    let result = install_locked(artifacts);
+    let lock = Lock::acquire(paths)?;
+    let taken = install_locked(artifacts, disk);
     drop(lock);
-    result
+    taken
 }
 
-fn install_locked(artifacts: &[Artifact]) -> Result<Plan, InstallError> {
-    let mut attempt = 1;
-    loop {
+fn install_locked(artifacts: &[Artifact], disk: &impl Disk) -> Result<Plan, InstallError> {
+    let mut taken = Plan::default();
+    for attempt in 1.. {
         let plan = Plan::install(artifacts)?;
-        match apply::apply(&plan) {
-            Err(ApplyError::ChangedMeanwhile(_)) if attempt < ATTEMPTS => attempt += 1,
-            result => return Ok(result.map(|()| plan)?),
+        let result = apply::apply(&plan, disk);
+        taken.continue_with(plan);
+        match result {
+            Ok(()) => break,
+            Err(ApplyError::ChangedMeanwhile(_)) if attempt < ATTEMPTS => {}
+            Err(error) => return Err(error.into()),
         }
     }
+    Ok(taken)
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::platform::{self, Attributes};
+use crate::setup::disk::{Disk, OperatingSystem};
 
 /// More links in a row than any real path has.
 const MAX_LINKS: usize = 40;
@@ -48,6 +49,18 @@ pub enum Reason {
     /// The links never end at a file.
     #[error("its links lead in a circle")]
     LinkLoop,
+    /// A folder on its way is a link to nothing.
+    #[error("{} is a link to a folder that is not there", .0.display())]
+    DanglingFolder(PathBuf),
+    /// What `..` means depends on a folder that is not there.
+    #[error("its path has `..` after a folder that is not there")]
+    ParentOfMissing,
+    /// A file on its way is no folder.
+    #[error("{} is not a folder", .0.display())]
+    NotAFolder(PathBuf),
+    /// Its group could not be kept.
+    #[error("it belongs to a group (id {0}) that you are not in, which a write would lose")]
+    OtherGroup(u32),
     /// A folder, a pipe or a device.
     #[error("it is not a regular file")]
     NotRegular,
@@ -76,7 +89,11 @@ impl Refusal {
     pub fn hint(&self) -> String {
         match &self.reason {
             Reason::LinkLoop => "remove the link, or point it to a file".to_owned(),
-            Reason::NotRegular => "move it away, then install again".to_owned(),
+            Reason::DanglingFolder(_) => "create the folder, or remove the link".to_owned(),
+            Reason::ParentOfMissing => "write the path without `..`".to_owned(),
+            Reason::NotAFolder(_) => "move that file away, then try again".to_owned(),
+            Reason::OtherGroup(_) => "give it to a group of yours (`chgrp`)".to_owned(),
+            Reason::NotRegular => "move it away, then try again".to_owned(),
             Reason::HardLinks(_) => "replace the other names by symbolic links".to_owned(),
             Reason::ReadOnly => "make it writable (`chmod u+w`) if it may change".to_owned(),
             Reason::FolderReadOnly(_) => {
@@ -85,7 +102,7 @@ impl Refusal {
             Reason::OtherOwner(_) => {
                 "run as the user whose home directory this is, without sudo".to_owned()
             }
-            Reason::NixStore(_) => "make it an ordinary file, install, and copy the hooks into \
+            Reason::NixStore(_) => "make it an ordinary file, try again, and copy the hooks into \
                  your Nix configuration"
                 .to_owned(),
             Reason::Unreadable(_) => "make it readable for this user".to_owned(),
@@ -96,9 +113,14 @@ impl Refusal {
 impl Target {
     /// Follows `path` and reads what is there.
     pub fn inspect(path: &Path) -> Result<Self, Refusal> {
+        Self::inspect_on(path, &OperatingSystem)
+    }
+
+    /// The same through `disk`.
+    pub(super) fn inspect_on(path: &Path, disk: &impl Disk) -> Result<Self, Refusal> {
         let refuse = |reason| Refusal { path: path.to_owned(), reason };
         let resolved = resolve(path).map_err(refuse)?;
-        let before = Snapshot::take(&resolved).map_err(refuse)?;
+        let before = disk.snapshot(&resolved).map_err(refuse)?;
         Ok(Self {
             path: path.to_owned(),
             through_link: path.is_symlink() || path.parent().is_some_and(Path::is_symlink),
@@ -130,6 +152,9 @@ impl Target {
                 Some(Reason::OtherOwner(self.resolved.clone()))
             }
             Some(file) if file.mode & OWNER_WRITES == 0 => Some(Reason::ReadOnly),
+            Some(file) if !platform::may_give_to_group(file.group) => {
+                Some(Reason::OtherGroup(file.group))
+            }
             Some(file) if file.hard_links > 1 => Some(Reason::HardLinks(file.hard_links)),
             _ => folder_obstacle(self.folder()),
         }
@@ -141,7 +166,7 @@ fn folder_obstacle(folder: &Path) -> Option<Reason> {
     let existing = folder.ancestors().find(|folder| folder.exists())?;
     let attributes = match fs_err::metadata(existing) {
         Ok(metadata) if metadata.is_dir() => platform::attributes(&metadata),
-        Ok(_) => return Some(Reason::FolderReadOnly(existing.to_owned())),
+        Ok(_) => return Some(Reason::NotAFolder(existing.to_owned())),
         Err(error) => return Some(Reason::Unreadable(error)),
     };
     let user = platform::current_user();
@@ -196,12 +221,23 @@ fn in_real_folder(path: &Path) -> Result<PathBuf, Reason> {
                 return Ok(missing.iter().rev().fold(real, |path, name| path.join(name)));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return Err(Reason::NotAFolder(first_file(folder)));
+            }
             Err(error) => return Err(Reason::Unreadable(error)),
         }
+        if folder.is_symlink() {
+            return Err(Reason::DanglingFolder(folder.to_owned()));
+        }
         let (Some(name), Some(parent)) = (folder.file_name(), folder.parent()) else {
-            return Ok(path.to_owned());
+            return Err(Reason::ParentOfMissing);
         };
         missing.push(name.to_owned());
         folder = parent;
     }
+}
+
+/// The part of `path` that is there and is no folder.
+fn first_file(path: &Path) -> PathBuf {
+    path.ancestors().find(|part| part.is_file()).unwrap_or(path).to_owned()
 }

@@ -1,0 +1,292 @@
+//! One file on its way from what it was to what the plan says.
+//!
+//! Another program can write the file at any moment, by its name or through a handle that it has
+//! open, and knows nothing of our lock. So the old file and the new one are exchanged, and the old
+//! one is kept aside for a while: if it is not, or no longer, what the plan was made for, somebody
+//! else has written in between, and that goes back.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::setup::disk::Disk;
+use crate::setup::plan::{After, Change};
+use crate::setup::target::{Reason, Refusal, Snapshot, Target};
+
+/// How often an exchange is taken back and forth while somebody else keeps writing.
+const MAX_EXCHANGES: usize = 64;
+
+const TEMPORARY_PREFIX: &str = ".tma1-";
+const TEMPORARY_SUFFIX: &str = ".tmp";
+
+/// Why a file is not as it should be.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// Somebody else wrote it after the plan was made; it is as they wrote it.
+    Changed,
+    /// It is as it was.
+    NotDone(io::Error),
+    /// It is changed, and could not be put back.
+    Stuck(io::Error),
+}
+
+impl Failure {
+    /// The same as an error to report.
+    pub(super) fn into_reason(self) -> io::Error {
+        match self {
+            Self::Changed => io::Error::other("another program has written it since"),
+            Self::NotDone(error) | Self::Stuck(error) => error,
+        }
+    }
+}
+
+/// A change that is prepared, and then in place.
+pub(super) struct Replacement<'p, D: Disk> {
+    change: &'p Change,
+    disk: &'p D,
+    /// Beside the target: first the new content, then what was there before.
+    aside: PathBuf,
+    /// Whether the file aside may go when this is dropped.
+    disposable: bool,
+}
+
+impl<'p, D: Disk> Replacement<'p, D> {
+    /// Writes the new content beside the target, with its mode and group set before there is
+    /// anything to read.
+    pub(super) fn prepare(change: &'p Change, disk: &'p D) -> Result<Self, Failure> {
+        let aside = name_beside(&change.target.resolved);
+        let replacement = Self { change, disk, aside, disposable: true };
+        if let Some(after) = &change.after {
+            replacement.write(after).map_err(Failure::NotDone)?;
+        }
+        if is_unchanged(&change.target, disk).map_err(|refusal| not_done(&refusal))? {
+            Ok(replacement)
+        } else {
+            Err(Failure::Changed)
+        }
+    }
+
+    fn write(&self, after: &After) -> io::Result<()> {
+        let file = self.disk.create_file(&self.aside)?;
+        let before = self.change.target.before.as_ref();
+        self.disk.set_attributes(
+            &file,
+            after.mode,
+            before.map(|before| before.attributes.group),
+        )?;
+        self.disk.write(&file, &after.bytes)?;
+        self.disk.sync_file(&file)
+    }
+
+    /// The change that this carries out.
+    pub(super) fn change(&self) -> &'p Change {
+        self.change
+    }
+
+    /// Puts the new content in place; what was there is aside afterwards.
+    pub(super) fn put_in_place(&mut self) -> Result<(), Failure> {
+        let target = self.target();
+        match (&self.change.target.before, &self.change.after) {
+            (_, None) => self.move_aside()?,
+            (None, Some(_)) => self.disk.rename_new(&self.aside, target).map_err(|error| {
+                if error.kind() == ErrorKind::AlreadyExists {
+                    Failure::Changed
+                } else {
+                    Failure::NotDone(error)
+                }
+            })?,
+            (Some(before), Some(after)) => {
+                self.disk.exchange(&self.aside, target).map_err(changed_or_not_done)?;
+                self.return_unless(&before.bytes, &after.bytes)?;
+            }
+        }
+        self.disk.sync_folder(self.change.target.folder()).or_else(|error| {
+            self.take_back()?;
+            Err(Failure::NotDone(error))
+        })
+    }
+
+    /// Takes the file away: aside first, so that what goes is known to be what was planned for.
+    fn move_aside(&mut self) -> Result<(), Failure> {
+        let Some(before) = &self.change.target.before else { return Ok(()) };
+        self.disk.rename_new(self.target(), &self.aside).map_err(changed_or_not_done)?;
+        if self.holds(&self.aside, &before.bytes) {
+            return Ok(());
+        }
+        self.move_back()?;
+        Err(Failure::Changed)
+    }
+
+    /// After an exchange: unless `expected` came out, puts back what did.
+    fn return_unless(&mut self, expected: &[u8], put_in: &[u8]) -> Result<(), Failure> {
+        let mut newest = match bytes_of(&self.aside, self.disk) {
+            Ok(bytes) if bytes == expected => return Ok(()),
+            Ok(bytes) => bytes,
+            Err(error) => return Err(self.return_unread(put_in, error)),
+        };
+        // What lies aside is newer than all that we put in. What its return brings out must be what
+        // we put in last, or somebody has written once more, and that goes back in turn.
+        let mut put_in_last = put_in.to_vec();
+        for _ in 0..MAX_EXCHANGES {
+            if let Err(error) = self.disk.exchange(&self.aside, self.target()) {
+                return Err(self.keep_aside(&error));
+            }
+            let came_out = self.bytes_aside()?;
+            if came_out == put_in_last {
+                return Err(Failure::Changed);
+            }
+            put_in_last = std::mem::replace(&mut newest, came_out);
+        }
+        Err(self.keep_aside(&io::Error::other("another program keeps writing it")))
+    }
+
+    /// Puts back what came out of an exchange and can't be read.
+    fn return_unread(&mut self, put_in: &[u8], error: io::Error) -> Failure {
+        match self.disk.exchange(&self.aside, self.target()) {
+            Ok(()) if self.holds(&self.aside, put_in) => Failure::NotDone(error),
+            Ok(()) | Err(_) => self.keep_aside(&error),
+        }
+    }
+
+    /// A while later: looks whether somebody wrote on, through a handle that was open on the old
+    /// file or over the new one, and lets that stand.
+    pub(super) fn settle(&mut self) -> Result<(), Failure> {
+        match (&self.change.target.before, &self.change.after) {
+            (Some(before), None) if !self.holds(&self.aside, &before.bytes) => {
+                self.move_back()?;
+                Err(Failure::Changed)
+            }
+            (_, None) => Ok(()),
+            (Some(before), Some(after)) => {
+                self.return_unless(&before.bytes, &after.bytes)?;
+                self.require_in_place(after)
+            }
+            (None, Some(after)) => self.require_in_place(after),
+        }
+    }
+
+    fn require_in_place(&self, after: &After) -> Result<(), Failure> {
+        if self.holds(self.target(), &after.bytes) { Ok(()) } else { Err(Failure::Changed) }
+    }
+
+    /// Undoes [`put_in_place`](Self::put_in_place).
+    pub(super) fn take_back(&mut self) -> Result<(), Failure> {
+        match (&self.change.target.before, &self.change.after) {
+            (None, None) => Ok(()),
+            (Some(_), None) => self.move_back(),
+            (Some(before), Some(after)) => {
+                if let Err(error) = self.disk.exchange(&self.aside, self.target()) {
+                    return Err(self.keep_aside(&error));
+                }
+                // Ours must come out, or somebody wrote over it, and that goes back.
+                match self.return_unless(&after.bytes, &before.bytes) {
+                    Ok(()) => Ok(()),
+                    Err(Failure::Changed) => Err(stuck("another program has written it since")),
+                    Err(failure) => Err(failure),
+                }
+            }
+            (None, Some(after)) => {
+                self.disk.rename_new(self.target(), &self.aside).map_err(Failure::Stuck)?;
+                if self.holds(&self.aside, &after.bytes) {
+                    return Ok(());
+                }
+                self.move_back()?;
+                Err(stuck("another program has written it since"))
+            }
+        }
+    }
+
+    fn move_back(&mut self) -> Result<(), Failure> {
+        match self.disk.rename_new(&self.aside, self.target()) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.keep_aside(&error)),
+        }
+    }
+
+    fn target(&self) -> &'p Path {
+        &self.change.target.resolved
+    }
+
+    fn holds(&self, path: &Path, expected: &[u8]) -> bool {
+        bytes_of(path, self.disk).is_ok_and(|found| found == expected)
+    }
+
+    /// Reads what lies aside. If that fails, it may be all that is left of it.
+    fn bytes_aside(&mut self) -> Result<Vec<u8>, Failure> {
+        bytes_of(&self.aside, self.disk).map_err(|error| self.keep_aside(&error))
+    }
+
+    /// Keeps the file aside, which holds what is nowhere else, under a name that no run sweeps.
+    fn keep_aside(&mut self, error: &io::Error) -> Failure {
+        self.disposable = false;
+        let kept = self.aside.with_extension("kept");
+        let place = if self.disk.rename_new(&self.aside, &kept).is_ok() {
+            kept
+        } else {
+            self.aside.clone()
+        };
+        let message = format!("{error}; its former content is in {}", place.display());
+        Failure::Stuck(io::Error::new(error.kind(), message))
+    }
+}
+
+impl<D: Disk> Drop for Replacement<'_, D> {
+    fn drop(&mut self) {
+        if self.disposable {
+            // Not there any more if it was renamed; what can't be removed now is swept later.
+            drop(self.disk.remove_file(&self.aside));
+        }
+    }
+}
+
+/// Whether the file is what the plan was made for.
+pub(super) fn is_unchanged(target: &Target, disk: &impl Disk) -> Result<bool, Refusal> {
+    let now = Target::inspect_on(&target.path, disk)?;
+    Ok(now.resolved == target.resolved && now.before == target.before)
+}
+
+fn not_done(refusal: &Refusal) -> Failure {
+    Failure::NotDone(io::Error::other(refusal.to_string()))
+}
+
+fn changed_or_not_done(error: io::Error) -> Failure {
+    if error.kind() == ErrorKind::NotFound { Failure::Changed } else { Failure::NotDone(error) }
+}
+
+fn stuck(reason: &str) -> Failure {
+    Failure::Stuck(io::Error::other(reason.to_owned()))
+}
+
+fn bytes_of(path: &Path, disk: &impl Disk) -> io::Result<Vec<u8>> {
+    match disk.snapshot(path) {
+        Ok(Some(Snapshot { bytes, .. })) => Ok(bytes),
+        Ok(None) => Err(ErrorKind::NotFound.into()),
+        Err(Reason::Unreadable(error)) => Err(error),
+        Err(reason) => Err(io::Error::other(reason)),
+    }
+}
+
+/// A name for a temporary file beside `target` that no other run has.
+fn name_beside(target: &Path) -> PathBuf {
+    let number = RandomState::new().build_hasher().finish();
+    target.with_file_name(format!("{TEMPORARY_PREFIX}{number:016x}{TEMPORARY_SUFFIX}"))
+}
+
+fn is_temporary(name: &str) -> bool {
+    name.strip_prefix(TEMPORARY_PREFIX)
+        .and_then(|name| name.strip_suffix(TEMPORARY_SUFFIX))
+        .is_some_and(|number| number.len() == 16 && number.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// What runs that were killed have left in `folder`. Runs exclude each other by a lock, so whoever
+/// has that may remove it.
+pub(super) fn temporary_files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs_err::read_dir(folder) else { return Vec::new() };
+    entries
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_temporary))
+        .map(|entry| entry.path())
+        .collect()
+}

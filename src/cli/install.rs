@@ -1,7 +1,5 @@
 //! `tma1 install`: wires us into a coding agent.
 
-use std::io;
-
 use clap::ValueEnum;
 
 use crate::agent::Agent;
@@ -65,13 +63,17 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     Ok(ExitStatus::Done)
 }
 
-fn binary(context: &Context) -> io::Result<Binary> {
+fn binary(context: &Context) -> Result<Binary, Failure> {
     let started = Started {
         argument: context.program.clone(),
         working_dir: std::env::current_dir()?,
         executable: std::env::current_exe()?,
     };
-    Ok(started.binary(&context.environment, &context.paths.home, &context.paths.bin()))
+    let paths = &context.paths;
+    started.binary(&context.environment, &paths.home, &paths.bin()).map_err(|error| {
+        let hint = error.hint();
+        Failure::new(error, Some(hint))
+    })
 }
 
 impl From<UnwritablePath> for Failure {

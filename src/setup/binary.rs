@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::config::Environment;
 
@@ -43,27 +43,66 @@ impl Binary {
 impl Started {
     /// The binary to run: where the program was started, which a package manager keeps valid over
     /// upgrades and a resolved link would not be; or its copy in `bin`.
-    pub fn binary(&self, environment: &Environment, home: &Path, bin: &Path) -> Binary {
-        let path = self.path(environment).unwrap_or_else(|| self.executable.clone());
+    pub fn binary(
+        &self,
+        environment: &Environment,
+        home: &Path,
+        bin: &Path,
+    ) -> Result<Binary, ProgramGone> {
+        let path = self
+            .named_paths(environment)
+            .into_iter()
+            .chain([self.executable.clone()])
+            .find(|path| self.is_program(path))
+            .ok_or_else(|| ProgramGone(self.executable.clone()))?;
         if in_build_folder(&path) || in_temporary_folder(&path, environment, home) {
-            Binary::Copy { from: path, to: bin.join("tma1") }
+            Ok(Binary::Copy { from: path, to: bin.join("tma1") })
         } else {
-            Binary::InPlace(path)
+            Ok(Binary::InPlace(path))
         }
     }
 
-    /// The path by which the program was started, if it does lead to it.
-    fn path(&self, environment: &Environment) -> Option<PathBuf> {
-        let running = fs_err::canonicalize(&self.executable).ok()?;
-        let leads_here =
-            |path: &PathBuf| fs_err::canonicalize(path).is_ok_and(|path| path == running);
+    /// Where the name by which the program was started may lead.
+    fn named_paths(&self, environment: &Environment) -> Vec<PathBuf> {
         if has_separator(&self.argument) {
-            return Some(normal(&self.working_dir.join(&self.argument))).filter(leads_here);
+            return vec![normal(&self.working_dir.join(&self.argument))];
         }
-        let search_path = environment.get("PATH")?;
+        let Some(search_path) = environment.get("PATH") else { return Vec::new() };
         std::env::split_paths(search_path)
             .map(|folder| normal(&self.working_dir.join(folder).join(&self.argument)))
-            .find(leads_here)
+            .collect()
+    }
+
+    /// Whether `path` leads to this program: to the file that is running, or if that was replaced, to
+    /// the file that has its name now. A path through an open handle leads nowhere later.
+    fn is_program(&self, path: &Path) -> bool {
+        let through_handle = ["/proc", "/dev"].iter().any(|root| path.starts_with(root));
+        let running = fs_err::canonicalize(&self.executable);
+        !through_handle
+            && fs_err::canonicalize(path).is_ok_and(|path| match &running {
+                Ok(running) => path == *running,
+                Err(_) => path.is_file() && path.file_name() == self.executable_name(),
+            })
+    }
+
+    /// The name of the running file, which Linux marks once it is deleted.
+    fn executable_name(&self) -> Option<&OsStr> {
+        let name = self.executable.file_name()?;
+        Some(
+            name.to_str().and_then(|name| name.strip_suffix(" (deleted)")).map_or(name, OsStr::new),
+        )
+    }
+}
+
+/// The file that is running has been removed, so no script can run it.
+#[derive(Debug, thiserror::Error)]
+#[error("the program {} is no longer there", .0.display())]
+pub struct ProgramGone(PathBuf);
+
+impl ProgramGone {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        "start tma1 again from where it is now".to_owned()
     }
 }
 
@@ -71,8 +110,15 @@ fn has_separator(argument: &OsStr) -> bool {
     argument.to_string_lossy().contains(std::path::is_separator)
 }
 
-/// `path` without `.` parts. A `..` stays, because after a link it does not undo the part before.
+/// `path` without `.` and `..`. The folders are followed only if there is a `..`, which after a link
+/// does not undo the part before.
 fn normal(path: &Path) -> PathBuf {
+    if path.components().any(|part| part == Component::ParentDir)
+        && let (Some(folder), Some(name)) = (path.parent(), path.file_name())
+        && let Ok(folder) = fs_err::canonicalize(folder)
+    {
+        return folder.join(name);
+    }
     path.components().collect()
 }
 
@@ -100,8 +146,10 @@ fn in_temporary_folder(path: &Path, environment: &Environment, home: &Path) -> b
     })
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
+    #![cfg(unix)]
+
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -115,7 +163,7 @@ mod tests {
             working_dir: home.path("work"),
             executable: home.path("store/1.2.3/tma1"),
         };
-        started.binary(&environment, home.folder.path(), &home.paths.bin())
+        started.binary(&environment, home.folder.path(), &home.paths.bin()).unwrap()
     }
 
     #[test]
@@ -133,13 +181,40 @@ mod tests {
         };
         let absolute = home.path("bin/tma1").to_str().unwrap().to_owned();
         assert_eq!(started(&home, &absolute, ""), in_place("bin/tma1"));
-        assert_eq!(started(&home, "./../bin/tma1", ""), in_place("work/../bin/tma1"));
+        assert_eq!(started(&home, "./../bin/tma1", ""), in_place("bin/tma1"));
         let path = search_path(&["none", "store/other", "bin"]);
         assert_eq!(started(&home, "tma1", &path), in_place("bin/tma1"));
         // A name that leads elsewhere, or nowhere.
         let path = search_path(&["store/other"]);
         assert_eq!(started(&home, "tma1", &path), in_place("store/1.2.3/tma1"));
         assert_eq!(started(&home, "", &path), in_place("store/1.2.3/tma1"));
+    }
+
+    #[test]
+    fn a_program_that_was_replaced_is_the_one_that_has_its_name_now() {
+        let home = Home::new();
+        let bin = home.path("bin");
+        fs_err::create_dir_all(&bin).unwrap();
+        let started = Started {
+            argument: "tma1".into(),
+            working_dir: home.path(""),
+            executable: bin.join("tma1 (deleted)"),
+        };
+        let environment = Environment::from_iter([("PATH", &bin)]);
+        let binary = || started.binary(&environment, home.folder.path(), &home.paths.bin());
+        assert!(binary().unwrap_err().to_string().ends_with("tma1 (deleted) is no longer there"));
+        home.write("bin/tma1", "a newer one");
+        assert_eq!(binary().unwrap(), Binary::InPlace(bin.join("tma1")));
+    }
+
+    #[test]
+    fn a_path_through_a_handle_is_not_kept() {
+        let home = Home::new();
+        home.write("store/1.2.3/tma1", "program");
+        let handle = fs_err::File::open(home.path("store/1.2.3/tma1")).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(handle.file());
+        let binary = started(&home, &format!("/dev/fd/{number}"), "");
+        assert_eq!(binary, Binary::InPlace(home.path("store/1.2.3/tma1")));
     }
 
     #[test]
@@ -158,11 +233,11 @@ mod tests {
         let started = Started { argument: "tma1".into(), working_dir: home.path(""), executable };
         let environment = Environment::from_iter([("TMPDIR", home.path("store"))]);
         let bin = home.paths.bin();
-        assert_eq!(started.binary(&environment, home.folder.path(), &bin), copy);
+        assert_eq!(started.binary(&environment, home.folder.path(), &bin).unwrap(), copy);
         let environment = Environment::from_iter([("TMPDIR", home.folder.path())]);
         let elsewhere = Path::new("/home/dev");
-        assert_eq!(started.binary(&environment, elsewhere, &bin), copy);
-        let binary = started.binary(&environment, home.folder.path(), &bin);
+        assert_eq!(started.binary(&environment, elsewhere, &bin).unwrap(), copy);
+        let binary = started.binary(&environment, home.folder.path(), &bin).unwrap();
         assert_eq!(binary, Binary::InPlace(home.path("store/1.2.3/tma1")));
     }
 }

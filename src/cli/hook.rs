@@ -3,12 +3,12 @@
 //! Hot path: it runs before every step of an agent. It opens no file, reads no configuration and
 //! starts no async runtime.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::agent::Agent;
-use crate::cli::ExitStatus;
+use crate::cli::{ExitStatus, Printer};
 use crate::clock;
 use crate::config::DEFAULT_PORT;
 use crate::daemon::MAX_EVENT_BYTES;
@@ -31,12 +31,10 @@ pub(super) struct Arguments {
 }
 
 /// Never fails: an agent must not notice that we are away.
-pub(super) fn run(arguments: &Arguments) -> ExitStatus {
+pub(super) fn run(arguments: &Arguments, printer: Printer) -> ExitStatus {
     let deadline = clock::monotonic() + DEADLINE;
     if let Some(answer) = answer(arguments, deadline) {
-        // One write of a whole answer, or none.
-        let mut stdout = std::io::stdout().lock();
-        drop(stdout.write_all(&answer).and_then(|()| stdout.flush()));
+        drop(printer.out_bytes(&answer));
     }
     ExitStatus::Done
 }

@@ -78,7 +78,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     // A hook runs before every step of an agent: it takes no part in anything below, and never
     // fails.
     if let Command::Hook(arguments) = cli.command {
-        return hook::run(&arguments).into();
+        return hook::run(&arguments, printer).into();
     }
     match run(cli.command, program, printer) {
         Ok(status) => status.into(),
@@ -111,7 +111,7 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
     match command {
         Command::Install(arguments) => install::run(&arguments, &context),
         Command::Serve(arguments) => serve::run(&arguments, &context),
-        Command::Hook(arguments) => Ok(hook::run(&arguments)),
+        Command::Hook(arguments) => Ok(hook::run(&arguments, context.printer)),
     }
 }
 

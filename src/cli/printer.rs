@@ -1,4 +1,5 @@
-//! The one place that writes to standard output and standard error.
+//! The one place that writes to standard output and standard error; only clap prints its own help
+//! and usage.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -13,8 +14,13 @@ pub struct Printer;
 impl Printer {
     /// Writes `text` to standard output as it is.
     pub fn out(self, text: impl Display) -> io::Result<()> {
+        self.out_bytes(text.to_string().as_bytes())
+    }
+
+    /// Writes `bytes` to standard output as they are, in one go.
+    pub fn out_bytes(self, bytes: &[u8]) -> io::Result<()> {
         let mut stdout = io::stdout().lock();
-        write!(stdout, "{text}")?;
+        stdout.write_all(bytes)?;
         stdout.flush()
     }
 

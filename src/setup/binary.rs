@@ -147,9 +147,8 @@ fn in_temporary_folder(path: &Path, environment: &Environment, home: &Path) -> b
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
-    #![cfg(unix)]
-
     use std::os::unix::fs::symlink;
 
     use super::*;

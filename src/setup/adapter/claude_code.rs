@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::paths::Paths;
 use crate::setup::adapter::{Artifact, Content};
 use crate::setup::binary::Binary;
-use crate::setup::edit::hooks::{HookEntries, OwnScript};
+use crate::setup::edit::hooks::{Dialect, HookEntries, OwnScript};
 
 /// The events that we listen to.
 ///
@@ -82,6 +82,7 @@ pub fn artifacts(
     artifacts.push(Artifact {
         path: paths.claude_config.join("settings.json"),
         content: Content::Hooks(HookEntries {
+            dialect: Dialect::ClaudeCode,
             events: EVENTS,
             command: quoted(&script)?,
             timeout: TIMEOUT,

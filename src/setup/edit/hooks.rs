@@ -4,20 +4,23 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
-use jsonc_parser::ast::{Array, Object, Value};
-use jsonc_parser::common::Ranged;
-
-use crate::setup::edit::json::{Document, JsonError, decode, member, string};
-use crate::setup::edit::layout::{Item, Json, Layout};
+use crate::setup::edit::edits::{Edits, Keeper};
+use crate::setup::edit::json::{Document, JsonError, MAX_BYTES, Source};
+use crate::setup::edit::layout::{Item, Layout};
+use crate::setup::edit::literal::Literal;
 use crate::setup::edit::meaning::foreign;
-use crate::setup::edit::ownership::{Holding, ID, handlers, is_mark};
-use crate::setup::edit::splice::{Container, Splice};
+use crate::setup::edit::ownership::{Holding, handlers, runs_for_all};
+use crate::setup::edit::trace::{Former, Trace};
+use crate::setup::edit::value::{Array, Value};
 
+pub use crate::setup::edit::dialect::Dialect;
 pub use crate::setup::edit::ownership::OwnScript;
 
 /// One handler for each of a list of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookEntries {
+    /// How the agent wants them.
+    pub dialect: Dialect,
     /// The events, in the order in which missing ones are added.
     pub events: &'static [&'static str],
     /// What the agent runs, quoted for its shell.
@@ -31,9 +34,9 @@ pub struct HookEntries {
 /// What an edit does, in hooks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    added: usize,
-    updated: usize,
-    removed: usize,
+    pub(super) added: usize,
+    pub(super) updated: usize,
+    pub(super) removed: usize,
 }
 
 impl fmt::Display for Tally {
@@ -48,41 +51,73 @@ impl fmt::Display for Tally {
     }
 }
 
-/// A text with our entries in it.
+/// A text with our entries in it, or with them taken out.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Edited {
     /// The whole text.
     pub bytes: Vec<u8>,
     /// What was done to it.
     pub tally: Tally,
+    /// What an install has to remember for the removal. Empty after that.
+    pub trace: Trace,
 }
 
 impl HookEntries {
     /// `before` with exactly one entry of ours for each event; the same bytes if that is so already.
     pub fn install_into(&self, before: &[u8]) -> Result<Edited, JsonError> {
-        let (mark, text) = decode(before)?;
-        let is_blank = text.trim_matches([' ', '\t', '\r', '\n']).is_empty();
-        let document = Document::parse(if is_blank { "{}" } else { text })?;
-        let edits = self.converge(&document)?;
-        let after = document.spliced(edits.splices);
-        self.guard(&document, &after)?;
-        let rest = match text {
-            _ if !is_blank => "",
-            blank if blank.contains('\n') => blank,
-            _ => "\n",
-        };
-        Ok(Edited { bytes: format!("{mark}{after}{rest}").into_bytes(), tally: edits.tally })
+        let source = Source::read(before, MAX_BYTES)?;
+        let document = Document::parse(source.text)?;
+        self.dialect.require_readable(source.mark, &document)?;
+        let Edits { splices, tally, mut trace } = self.converge(&document)?;
+        if splices.is_empty() {
+            return Ok(Edited { bytes: before.to_vec(), tally, trace });
+        }
+        let after = source.installed(splices, &mut trace);
+        self.guard_install(&document, &source.parse_edited(&after)?, &trace)?;
+        Ok(Edited { bytes: after.into_bytes(), tally, trace })
+    }
+
+    /// `before` without any entry of ours, in whatever event; the same bytes if there is none.
+    ///
+    /// With the `trace` of the install, containers that it created or filled are as they were
+    /// before. Without it they stay, empty.
+    pub fn remove_from(&self, before: &[u8], trace: Option<&Trace>) -> Result<Edited, JsonError> {
+        let source = Source::read(before, MAX_BYTES)?;
+        let document = Document::parse(source.text)?;
+        let nothing_known = Trace::default();
+        let trace = trace.unwrap_or(&nothing_known);
+        let Edits { splices, tally, .. } = self.withdraw(&document, trace)?;
+        if splices.is_empty() {
+            return Ok(Edited { bytes: before.to_vec(), tally, trace: Trace::default() });
+        }
+        let after = source.removed(splices, trace);
+        self.guard_removal(&document, &source.parse_edited(&after)?, trace)?;
+        Ok(Edited { bytes: after.into_bytes(), tally, trace: Trace::default() })
     }
 
     /// Requires that `after` means what `before` did but for our entries, and needs no further edit.
-    fn guard(&self, before: &Document<'_>, after: &str) -> Result<(), JsonError> {
-        let after = Document::parse(after).map_err(|_| JsonError::Guard)?;
-        let settled = self.converge(&after)?.splices.is_empty();
-        if settled && foreign(before, self) == foreign(&after, self) {
-            Ok(())
-        } else {
-            Err(JsonError::Guard)
-        }
+    fn guard_install(
+        &self,
+        before: &Document<'_>,
+        after: &Document<'_>,
+        trace: &Trace,
+    ) -> Result<(), JsonError> {
+        self.dialect.require_readable("", after).map_err(|_| JsonError::Guard)?;
+        let is_settled = self.converge(after)?.splices.is_empty();
+        let is_kept = foreign(before, self, &Trace::default()) == foreign(after, self, trace);
+        if is_settled && is_kept { Ok(()) } else { Err(JsonError::Guard) }
+    }
+
+    /// Requires that `after` means what `before` did but for our entries, of which it has none.
+    fn guard_removal(
+        &self,
+        before: &Document<'_>,
+        after: &Document<'_>,
+        trace: &Trace,
+    ) -> Result<(), JsonError> {
+        let is_settled = self.withdraw(after, trace)?.splices.is_empty();
+        let is_kept = foreign(before, self, trace) == foreign(after, self, &Trace::default());
+        if is_settled && is_kept { Ok(()) } else { Err(JsonError::Guard) }
     }
 
     fn converge(&self, document: &Document<'_>) -> Result<Edits, JsonError> {
@@ -91,19 +126,21 @@ impl HookEntries {
         let hooks = document.object(&document.root, "hooks")?;
         let mut missing = Vec::new();
         for event in self.events {
-            let groups = match hooks {
+            let groups = match &hooks {
                 Some(hooks) => document.array(hooks, event)?,
                 None => None,
             };
-            match groups {
-                Some(groups) => self.converge_event(groups, &layout, &mut edits),
-                None => missing.push((*event, Json::Array(vec![self.entry()]))),
+            if let Some(groups) = groups {
+                edits.note(&["hooks", event], groups.container().former(document.text));
+                self.converge_event(&groups, &layout, &mut edits);
+            } else {
+                edits.note(&["hooks", event], Some(Former::Absent));
+                missing.push((*event, Literal::List(vec![self.group()])));
             }
         }
         if !missing.is_empty() {
             edits.tally.added += missing.len();
-            let splice = add_events(document, &layout, hooks, missing);
-            edits.splices.push(splice);
+            edits.add_events(document, &layout, hooks.as_ref(), missing);
         }
         Ok(edits)
     }
@@ -111,122 +148,137 @@ impl HookEntries {
     /// Leaves one entry of ours among `groups`: a correct one as it is, else an outdated one
     /// updated, else a new one at the end.
     fn converge_event(&self, groups: &Array<'_>, layout: &Layout<'_>, edits: &mut Edits) {
-        let held: Vec<_> = groups.elements.iter().map(|group| self.script.holding(group)).collect();
-        let own = || {
-            let own = groups.elements.iter().zip(&held).enumerate();
-            own.filter(|(_, (_, holding))| **holding == Holding::Ours)
-                .map(|(index, (group, _))| (index, group))
-        };
-        let correct = own().find(|(_, group)| self.is_current(group));
-        let keeper = correct.or_else(|| own().next());
-        if let Some((_, group)) = keeper {
-            if correct.is_none() {
-                let range = group.start()..group.end();
-                edits.splices.push(layout.replace(range, &self.entry()));
-                edits.tally.updated += 1;
+        let held: Vec<_> =
+            groups.elements.iter().map(|group| (*group, self.script.holding(*group))).collect();
+        let keeper = self.keeper(&held);
+        match &keeper {
+            Some(Keeper::Group(index)) => {
+                let outdated =
+                    groups.elements.get(*index).filter(|group| !self.is_current(**group));
+                edits.update(layout, outdated, &self.group());
             }
-        } else {
-            let item = Item { name: None, value: self.entry() };
-            let splice = layout.append(&Container::of_array(groups), &[item]);
-            edits.splices.push(splice);
-            edits.tally.added += 1;
+            Some(Keeper::Handler { handler, .. }) => {
+                let outdated = Some(handler).filter(|handler| !self.is_current_handler(**handler));
+                edits.update(layout, outdated, &self.handler());
+            }
+            None => {
+                let item = Item { name: None, value: self.group() };
+                edits.splices.push(layout.append(&groups.container(), &[item]));
+                edits.tally.added += 1;
+            }
         }
-        let surplus = own().map(|(index, _)| index);
-        let surplus = surplus.filter(|index| keeper.is_none_or(|(kept, _)| kept != *index));
-        edits.remove(&Container::of_array(groups), &surplus.collect());
-        for (group, holding) in groups.elements.iter().zip(held) {
-            if let (Value::Object(group), Holding::Mixed(ours)) = (group, holding) {
-                edits.withdraw(group, &ours);
+        let is_surplus = |(index, (_, holding)): &(usize, &(_, Holding))| {
+            *holding == Holding::Ours && keeper != Some(Keeper::Group(*index))
+        };
+        let surplus = held.iter().enumerate().filter(is_surplus).map(|(index, _)| index);
+        edits.remove(&groups.container(), &surplus.collect());
+        for (group, holding) in held {
+            if let Holding::Mixed(mut ours) = holding {
+                if let Some(Keeper::Handler { group: kept_in, index, .. }) = keeper
+                    && kept_in == group
+                {
+                    ours.remove(&index);
+                }
+                edits.leave_to_others(group, &ours);
             }
         }
     }
 
-    fn entry(&self) -> Json {
-        let text = |text: &str| Json::Text(text.to_owned());
-        Json::Object(vec![
-            ("id", text(ID)),
-            ("matcher", text("")),
-            (
-                "hooks",
-                Json::Array(vec![Json::Object(vec![
-                    ("type", text("command")),
-                    ("command", text(&self.command)),
-                    ("timeout", Json::Number(self.timeout.as_secs())),
-                ])]),
-            ),
-        ])
+    /// What stays of ours: where places count the first of it that runs for everything, else a
+    /// correct group, or the first one.
+    fn keeper<'a>(&self, held: &[(Value<'a>, Holding)]) -> Option<Keeper<'a>> {
+        let own = || {
+            let own = held.iter().enumerate();
+            own.filter(|(_, (_, holding))| *holding == Holding::Ours)
+                .map(|(index, (group, _))| (index, *group))
+        };
+        if self.dialect.keeps_places() {
+            return held.iter().enumerate().find_map(|(index, (group, holding))| match holding {
+                Holding::Foreign => None,
+                Holding::Ours => Some(Keeper::Group(index)),
+                Holding::Mixed(ours) => Keeper::among_others(*group, ours),
+            });
+        }
+        let correct = own().find(|(_, group)| self.is_current(*group));
+        correct.or_else(|| own().next()).map(|(index, _)| Keeper::Group(index))
+    }
+
+    fn withdraw(&self, document: &Document<'_>, trace: &Trace) -> Result<Edits, JsonError> {
+        let mut edits = Edits::default();
+        // A value of another type holds nothing of ours.
+        let Some((place, hooks)) = document.only(&document.root, "hooks")? else {
+            return Ok(edits);
+        };
+        let Some(hooks) = hooks.object() else {
+            return Ok(edits);
+        };
+        let mut emptied = BTreeSet::new();
+        for (index, event) in hooks.members.iter().enumerate() {
+            let name = event.key.string().unwrap_or_default();
+            let former = trace.former(&["hooks", &name]);
+            let groups = event.value.array();
+            if groups.is_some_and(|groups| self.withdraw_event(&groups, former, &mut edits)) {
+                emptied.insert(index);
+            }
+        }
+        let Some(splices) = hooks.container().give_back(&emptied, trace.former(&["hooks"])) else {
+            let root = document.root.container();
+            let splices = root.give_back(&BTreeSet::from([place]), trace.former(&[]));
+            edits.splices.extend(splices.unwrap_or_default());
+            return Ok(edits);
+        };
+        edits.splices.extend(splices);
+        Ok(edits)
+    }
+
+    /// Takes ours out of one event; whether the event goes with it.
+    fn withdraw_event(
+        &self,
+        groups: &Array<'_>,
+        former: Option<&Former>,
+        edits: &mut Edits,
+    ) -> bool {
+        let mut own = BTreeSet::new();
+        for (index, group) in groups.elements.iter().enumerate() {
+            match self.script.holding(*group) {
+                Holding::Foreign => {}
+                Holding::Ours => {
+                    own.insert(index);
+                }
+                Holding::Mixed(ours) => edits.leave_to_others(*group, &ours),
+            }
+        }
+        edits.tally.removed += own.len();
+        match groups.container().give_back(&own, former) {
+            Some(splices) => {
+                edits.splices.extend(splices);
+                false
+            }
+            None => true,
+        }
+    }
+
+    fn group(&self) -> Literal {
+        self.dialect.group(&self.command, self.timeout)
+    }
+
+    fn handler(&self) -> Literal {
+        self.dialect.handler(&self.command, self.timeout)
     }
 
     /// Whether a group of ours does what our entry does. It may lack the `id`, which Claude Code
     /// drops when it rewrites the file.
-    fn is_current(&self, group: &Value<'_>) -> bool {
-        let Value::Object(group) = group else {
-            return false;
-        };
-        let matches_all = match member(group, "matcher") {
-            None => true,
-            Some(Value::StringLit(matcher)) => matches!(&*matcher.value, "" | "*"),
-            Some(_) => false,
-        };
-        matches_all
-            && match handlers(group) {
-                [Value::Object(handler)] => self.is_current_handler(handler),
-                _ => false,
-            }
-    }
-
-    fn is_current_handler(&self, handler: &Object<'_>) -> bool {
-        let timeout = match member(handler, "timeout") {
-            Some(Value::NumberLit(number)) => number.value.parse::<f64>().ok(),
-            _ => None,
-        };
-        // Any other key changes when or how the command runs.
-        handler.properties.len() == 3
-            && string(handler, "type") == Some("command")
-            && string(handler, "command") == Some(&self.command)
-            && timeout == Some(self.timeout.as_secs_f64())
-    }
-}
-
-/// Adds `events` to the `hooks`, or the `hooks` to the document.
-fn add_events(
-    document: &Document<'_>,
-    layout: &Layout<'_>,
-    hooks: Option<&Object<'_>>,
-    events: Vec<(&'static str, Json)>,
-) -> Splice {
-    let member = |(name, value)| Item { name: Some(name), value };
-    if let Some(hooks) = hooks {
-        let items: Vec<_> = events.into_iter().map(member).collect();
-        layout.append(&Container::of_object(hooks), &items)
-    } else {
-        let hooks = member(("hooks", Json::Object(events)));
-        layout.append(&Container::of_object(&document.root), &[hooks])
-    }
-}
-
-/// The splices of an edit, and what they do.
-#[derive(Debug, Default)]
-struct Edits {
-    splices: Vec<Splice>,
-    tally: Tally,
-}
-
-impl Edits {
-    fn remove(&mut self, container: &Container, surplus: &BTreeSet<usize>) {
-        self.tally.removed += surplus.len();
-        self.splices.extend(container.without(surplus));
-    }
-
-    /// Leaves a group to the others whose handlers it also holds: `ours` go, and with them the
-    /// `id`, which would claim it for us.
-    fn withdraw(&mut self, group: &Object<'_>, ours: &BTreeSet<usize>) {
-        if let Some(Value::Array(handlers)) = member(group, "hooks") {
-            self.remove(&Container::of_array(handlers), ours);
+    fn is_current(&self, group: Value<'_>) -> bool {
+        let handler = group.object().filter(runs_for_all).and_then(|group| handlers(&group));
+        match handler.as_ref().map(|handlers| handlers.elements.as_slice()) {
+            Some([handler]) => self.is_current_handler(*handler),
+            _ => false,
         }
-        let marks = group.properties.iter().enumerate();
-        let marks =
-            marks.filter(|(_, property)| is_mark(property)).map(|(index, _)| index).collect();
-        self.splices.extend(Container::of_object(group).without(&marks));
+    }
+
+    fn is_current_handler(&self, handler: Value<'_>) -> bool {
+        handler
+            .object()
+            .is_some_and(|handler| self.dialect.is_current(&handler, &self.command, self.timeout))
     }
 }

@@ -1,68 +1,35 @@
 //! A JSON document that is edited by splicing its text, so that all of it that is not spliced keeps
 //! its bytes: key order, indentation, line ends, the spelling of numbers and strings.
+//!
+//! The parser checks a text as a whole and hands out its values as slices of it, one level at a
+//! time: what is not on our path is never taken apart, however large it is.
 
-use std::fmt;
+use crate::setup::edit::splice::{Splice, spliced};
+use crate::setup::edit::text::{self, Position};
+use crate::setup::edit::trace::{Former, Trace};
+use crate::setup::edit::value::{Array, Object, Value};
 
-use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
-use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use serde::de::IgnoredAny;
-
-use crate::setup::edit::splice::Splice;
-
-/// The largest file that is edited, in bytes.
+/// The largest settings file that is edited, in bytes.
 pub const MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// Not decoded as part of a text, and put back in front of an edited one.
-pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
-
-/// The parser's defaults accept what no agent does.
-const STRICT: ParseOptions = ParseOptions {
-    allow_comments: false,
-    allow_loose_object_property_names: false,
-    allow_trailing_commas: false,
-    allow_missing_commas: false,
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
-
-/// A place in a text as editors count: from 1, columns in characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
-    line: usize,
-    column: usize,
-}
-
-impl Position {
-    pub(super) fn of(text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-        Self {
-            line: before.matches('\n').count() + 1,
-            column: before.get(line_start..).unwrap_or("").chars().count() + 1,
-        }
-    }
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}", self.line, self.column)
-    }
-}
+/// What JSON allows between values.
+const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// Why a JSON file is left alone.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum JsonError {
-    /// No agent's settings are this large.
-    #[error("it is larger than {} MiB", MAX_BYTES / (1024 * 1024))]
-    TooLarge,
+    /// No such file of an agent is this large.
+    #[error("it is larger than {} MiB", limit / (1024 * 1024))]
+    TooLarge {
+        /// What would be edited, in bytes.
+        limit: usize,
+    },
     /// The bytes are not text.
     #[error("it is not UTF-8 text ({0})")]
     NotUtf8(Position),
+    /// The agent takes the mark for the start of the JSON.
+    #[error("it starts with a byte order mark (line 1, column 1)")]
+    ByteOrderMark,
     /// Not JSON as the agent reads it.
     #[error("it is not valid JSON: {reason} ({position})")]
     Syntax {
@@ -71,7 +38,7 @@ pub enum JsonError {
         /// Where.
         position: Position,
     },
-    /// A value on our path has another type than the agent expects there.
+    /// A value has another type than the agent expects there.
     #[error("{what} is not {expected} ({position})")]
     Shape {
         /// The value.
@@ -79,6 +46,24 @@ pub enum JsonError {
         /// The type that it should have, with its article.
         expected: &'static str,
         /// Where it starts.
+        position: Position,
+    },
+    /// A value lacks a key without which the agent ignores the file.
+    #[error("{what} has no `{key}` ({position})")]
+    Missing {
+        /// The value.
+        what: &'static str,
+        /// The key.
+        key: &'static str,
+        /// Where the value starts.
+        position: Position,
+    },
+    /// A key for which the agent ignores the file.
+    #[error("`{key}` is no key that the agent knows there ({position})")]
+    Unknown {
+        /// The key.
+        key: String,
+        /// Where it stands.
         position: Position,
     },
     /// A key on our path stands there twice: readers obey the last one, and an edit of either
@@ -99,14 +84,25 @@ impl JsonError {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::TooLarge => "look what makes it so large, and move that elsewhere".to_owned(),
+            Self::TooLarge { .. } => {
+                "look what makes it so large, and move that elsewhere".to_owned()
+            }
             Self::NotUtf8(_) => "save it as UTF-8, then install again".to_owned(),
+            Self::ByteOrderMark => "the agent ignores the whole file because of the mark; save it \
+                 as UTF-8 without one, then install again"
+                .to_owned(),
             Self::Syntax { .. } => "the agent ignores the whole file while it is not valid JSON \
                  (comments and trailing commas are not); repair it, then install again"
                 .to_owned(),
             Self::Shape { expected, .. } => {
                 format!("make it {expected} or remove it, then install again")
             }
+            Self::Missing { key, .. } => format!(
+                "the agent ignores the whole file without it; add the `{key}`, then install again"
+            ),
+            Self::Unknown { .. } => "the agent ignores the whole file because of it; remove it, \
+                 then install again"
+                .to_owned(),
             Self::Duplicate { key, .. } => {
                 format!("merge the two `{key}` into one, then install again")
             }
@@ -115,20 +111,63 @@ impl JsonError {
     }
 }
 
-/// The text of a file, without its byte order mark.
-pub(super) fn decode(bytes: &[u8]) -> Result<(&'static str, &str), JsonError> {
-    if bytes.len() > MAX_BYTES {
-        return Err(JsonError::TooLarge);
+/// The text of a file, or `{}` in the place of blanks.
+#[derive(Debug)]
+pub(super) struct Source<'a> {
+    pub(super) mark: &'static str,
+    pub(super) text: &'a str,
+    blank: Option<&'a str>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn read(bytes: &'a [u8], limit: usize) -> Result<Self, JsonError> {
+        if bytes.len() > limit {
+            return Err(JsonError::TooLarge { limit });
+        }
+        let (mark, text) = text::decode(bytes).map_err(JsonError::NotUtf8)?;
+        let is_blank = text.trim_matches(BLANKS).is_empty();
+        let (text, blank) = if is_blank { ("{}", Some(text)) } else { (text, None) };
+        Ok(Self { mark, text, blank })
     }
-    let text = str::from_utf8(bytes).map_err(|error| {
-        let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
-        let valid = String::from_utf8_lossy(valid);
-        JsonError::NotUtf8(Position::of(&valid, valid.len()))
-    })?;
-    Ok(match text.strip_prefix(BYTE_ORDER_MARK) {
-        Some(text) => (BYTE_ORDER_MARK, text),
-        None => ("", text),
-    })
+
+    /// The file with `splices` put in and the blanks that it was around it, and `trace` with what
+    /// these were.
+    pub(super) fn installed(&self, splices: Vec<Splice>, trace: &mut Trace) -> String {
+        let mut edited = spliced(self.mark, self.text, splices);
+        if let Some(blank) = self.blank {
+            trace.note(&[], Former::Blank(blank.to_owned()));
+            edited.push_str(if blank.contains('\n') { blank } else { "\n" });
+        }
+        edited
+    }
+
+    /// The file with `splices` put in, and as blank as it was before us if nothing else is left.
+    pub(super) fn removed(&self, splices: Vec<Splice>, trace: &Trace) -> String {
+        let edited = spliced(self.mark, self.text, splices);
+        match trace.former(&[]) {
+            Some(Former::Blank(blank)) if is_empty_object(self.unmarked(&edited)) => {
+                format!("{}{blank}", self.mark)
+            }
+            _ => edited,
+        }
+    }
+
+    /// What an edited file means.
+    pub(super) fn parse_edited<'e>(&self, edited: &'e str) -> Result<Document<'e>, JsonError> {
+        let text = self.unmarked(edited);
+        let text = if text.trim_matches(BLANKS).is_empty() { "{}" } else { text };
+        Document::parse(text).map_err(|_| JsonError::Guard)
+    }
+
+    fn unmarked<'e>(&self, edited: &'e str) -> &'e str {
+        edited.strip_prefix(self.mark).unwrap_or(edited)
+    }
+}
+
+fn is_empty_object(text: &str) -> bool {
+    let inside = text.trim_matches(BLANKS);
+    let inside = inside.strip_prefix('{').and_then(|inside| inside.strip_suffix('}'));
+    inside.is_some_and(|inside| inside.trim_matches(BLANKS).is_empty())
 }
 
 /// A parsed text whose root is an object.
@@ -140,95 +179,83 @@ pub(super) struct Document<'a> {
 
 impl<'a> Document<'a> {
     pub(super) fn parse(text: &'a str) -> Result<Self, JsonError> {
-        // The judge: exactly the grammar of JSON. The other parser lets things pass, but knows
-        // positions.
-        serde_json::from_str::<IgnoredAny>(text).map_err(|error| judged(text, &error))?;
-        let parsed = parse_to_ast(text, &CollectOptions::default(), &STRICT).map_err(|error| {
-            JsonError::Syntax {
-                reason: error.kind().to_string(),
-                position: Position::of(text, error.range().start),
-            }
-        })?;
-        match parsed.value {
-            Some(Value::Object(root)) => Ok(Self { text, root }),
-            Some(other) => Err(JsonError::Shape {
-                what: "the whole file".to_owned(),
-                expected: "an object",
-                position: Position::of(text, other.start()),
-            }),
-            None => Err(JsonError::Guard),
-        }
+        let root = Value::parse(text).map_err(|error| judged(text, &error))?;
+        root.object()
+            .map(|root| Self { text, root })
+            .ok_or_else(|| misshapen(text, "the whole file".to_owned(), "an object", root))
     }
 
     /// The object at `key`, if the key is there.
-    pub(super) fn object<'o>(
+    pub(super) fn object(
         &self,
-        parent: &'o Object<'a>,
+        parent: &Object<'a>,
         key: &str,
-    ) -> Result<Option<&'o Object<'a>>, JsonError> {
-        self.only(parent, key)?
-            .map(|property| match &property.value {
-                Value::Object(object) => Ok(object),
-                other => Err(self.misshapen(key, "an object", other)),
-            })
-            .transpose()
+    ) -> Result<Option<Object<'a>>, JsonError> {
+        self.typed(parent, key, "an object", Value::object)
     }
 
     /// The array at `key`, if the key is there.
-    pub(super) fn array<'o>(
+    pub(super) fn array(
         &self,
-        parent: &'o Object<'a>,
+        parent: &Object<'a>,
         key: &str,
-    ) -> Result<Option<&'o Array<'a>>, JsonError> {
-        self.only(parent, key)?
-            .map(|property| match &property.value {
-                Value::Array(array) => Ok(array),
-                other => Err(self.misshapen(key, "an array", other)),
-            })
-            .transpose()
+    ) -> Result<Option<Array<'a>>, JsonError> {
+        self.typed(parent, key, "an array", Value::array)
     }
 
-    fn only<'o>(
+    /// What `read` makes of the value at `key`, if the key is there.
+    pub(super) fn typed<T>(
         &self,
-        parent: &'o Object<'a>,
+        parent: &Object<'a>,
         key: &str,
-    ) -> Result<Option<&'o ObjectProp<'a>>, JsonError> {
-        let mut named = parent.properties.iter().filter(|property| property.name.as_str() == key);
-        let first = named.next();
+        expected: &'static str,
+        read: impl Fn(Value<'a>) -> Option<T>,
+    ) -> Result<Option<T>, JsonError> {
+        let Some((_, value)) = self.only(parent, key)? else {
+            return Ok(None);
+        };
+        let read = read(value).ok_or_else(|| self.misshapen(format!("`{key}`"), expected, value));
+        read.map(Some)
+    }
+
+    /// The value at `key` and its place among the members, if the key is there.
+    pub(super) fn only(
+        &self,
+        parent: &Object<'a>,
+        key: &str,
+    ) -> Result<Option<(usize, Value<'a>)>, JsonError> {
+        let mut named =
+            parent.members.iter().enumerate().filter(|(_, member)| member.is_named(key));
+        let first = named.next().map(|(index, member)| (index, member.value));
         match named.next() {
             None => Ok(first),
-            Some(second) => Err(JsonError::Duplicate {
+            Some((_, second)) => Err(JsonError::Duplicate {
                 key: key.to_owned(),
-                position: Position::of(self.text, second.start()),
+                position: self.position(second.key),
             }),
         }
     }
 
-    fn misshapen(&self, key: &str, expected: &'static str, value: &Value<'_>) -> JsonError {
-        JsonError::Shape {
-            what: format!("`{key}`"),
-            expected,
-            position: Position::of(self.text, value.start()),
-        }
+    pub(super) fn position(&self, value: Value<'_>) -> Position {
+        Position::of(self.text, value.start)
     }
 
-    /// The text with `splices`, which must not overlap, put in.
-    pub(super) fn spliced(&self, mut splices: Vec<Splice>) -> String {
-        splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
-        let mut edited = String::with_capacity(self.text.len() + 1024);
-        let mut kept_to = 0;
-        for splice in splices {
-            edited.push_str(self.text.get(kept_to..splice.range.start).unwrap_or(""));
-            edited.push_str(&splice.text);
-            kept_to = splice.range.end;
-        }
-        edited.push_str(self.text.get(kept_to..).unwrap_or(""));
-        edited
+    pub(super) fn misshapen(
+        &self,
+        what: String,
+        expected: &'static str,
+        value: Value<'_>,
+    ) -> JsonError {
+        misshapen(self.text, what, expected, value)
     }
 }
 
+fn misshapen(text: &str, what: String, expected: &'static str, value: Value<'_>) -> JsonError {
+    JsonError::Shape { what, expected, position: Position::of(text, value.start) }
+}
+
 fn judged(text: &str, error: &serde_json::Error) -> JsonError {
-    // The judge counts columns in bytes, and repeats the place in its message.
+    // The parser counts columns in bytes, and repeats the place in its message.
     let place = format!(" at line {} column {}", error.line(), error.column());
     let line = text.split('\n').nth(error.line().saturating_sub(1));
     let before = line.unwrap_or("").as_bytes();
@@ -239,22 +266,5 @@ fn judged(text: &str, error: &serde_json::Error) -> JsonError {
             line: error.line(),
             column: String::from_utf8_lossy(before.unwrap_or_default()).chars().count() + 1,
         },
-    }
-}
-
-/// The member of `object` that readers obey: the last of its name.
-pub(super) fn member<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o Value<'a>> {
-    object
-        .properties
-        .iter()
-        .rfind(|property| property.name.as_str() == name)
-        .map(|property| &property.value)
-}
-
-/// The string at `name` of `object`.
-pub(super) fn string<'o>(object: &'o Object<'_>, name: &str) -> Option<&'o str> {
-    match member(object, name)? {
-        Value::StringLit(string) => Some(&string.value),
-        _ => None,
     }
 }

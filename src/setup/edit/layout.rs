@@ -2,28 +2,19 @@
 
 use std::ops::Range;
 
-use jsonc_parser::common::Ranged;
-
 use crate::setup::edit::json::Document;
+use crate::setup::edit::literal::Literal;
 use crate::setup::edit::splice::{Container, Splice};
+use crate::setup::edit::text;
 
 /// The indentation of a file that has none to follow.
 const DEFAULT_INDENTATION: &str = "  ";
-
-/// A value of ours, with its keys in the order in which they are written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Json {
-    Text(String),
-    Number(u64),
-    Array(Vec<Json>),
-    Object(Vec<(&'static str, Json)>),
-}
 
 /// What is added to a container: a member of an object, or an element of an array.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) name: Option<&'static str>,
-    pub(super) value: Json,
+    pub(super) value: Literal,
 }
 
 /// The habits of one document.
@@ -48,23 +39,19 @@ enum Shape<'i> {
 impl<'a> Layout<'a> {
     pub(super) fn of(document: &Document<'a>) -> Self {
         let text = document.text;
-        let properties = &document.root.properties;
-        let line_end = match text.find('\n') {
-            Some(at) if text.get(..at).is_some_and(|line| line.ends_with('\r')) => "\r\n",
-            _ => "\n",
-        };
+        let members = &document.root.members;
+        let is_one_line = is_one_line(text.trim());
+        // In one line there is nothing to look for, and it may be a long one.
+        let indented = || members.iter().find_map(|member| alone_on_line(text, member.key.start));
         Self {
             text,
-            line_end,
-            indentation: properties
-                .iter()
-                .find_map(|property| alone_on_line(text, property.range.start))
-                .unwrap_or(DEFAULT_INDENTATION),
-            spaced: properties.first().is_none_or(|property| {
-                let between = text.get(property.name.end()..property.value.start());
+            line_end: text::line_end(text),
+            indentation: if is_one_line { None } else { indented() }.unwrap_or(DEFAULT_INDENTATION),
+            spaced: members.first().is_none_or(|member| {
+                let between = text.get(member.key.range().end..member.value.start);
                 between.is_some_and(|colon| !colon.ends_with(':'))
             }),
-            one_line: !properties.is_empty() && !text.trim().contains('\n'),
+            one_line: !members.is_empty() && is_one_line,
         }
     }
 
@@ -77,7 +64,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Writes `value` in place of the value at `range`.
-    pub(super) fn replace(&self, range: Range<usize>, value: &Json) -> Splice {
+    pub(super) fn replace(&self, range: Range<usize>, value: &Literal) -> Splice {
         let was_one_line = self.text.get(range.clone()).is_some_and(is_one_line);
         let shape = if was_one_line {
             Shape::OneLine
@@ -137,16 +124,17 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn render(&self, value: &Json, shape: Shape<'_>) -> String {
+    fn render(&self, value: &Literal, shape: Shape<'_>) -> String {
         match value {
-            Json::Text(text) => quoted(text),
-            Json::Number(number) => number.to_string(),
-            Json::Array(elements) => {
+            Literal::Text(text) => quoted(text),
+            Literal::Number(number) => number.to_string(),
+            Literal::Flag(flag) => flag.to_string(),
+            Literal::List(elements) => {
                 self.bracketed(['[', ']'], shape, elements, |element, shape| {
                     self.render(element, shape)
                 })
             }
-            Json::Object(members) => {
+            Literal::Table(members) => {
                 self.bracketed(['{', '}'], shape, members, |(name, value), shape| {
                     let value = self.render(value, shape);
                     format!("{}{}{value}", quoted(name), self.colon(shape))

@@ -1,96 +1,98 @@
-//! What a settings file means to everybody but us, to prove that an edit left it alone.
+//! What a JSON file means to everybody but us, to prove that an edit left it alone.
 
-use jsonc_parser::ast::{Object, ObjectProp, Value};
-use jsonc_parser::common::Ranged;
+use std::collections::BTreeSet;
 
 use crate::setup::edit::hooks::HookEntries;
 use crate::setup::edit::json::Document;
 use crate::setup::edit::ownership::{Holding, handlers, is_mark};
+use crate::setup::edit::trace::{Former, Trace};
+use crate::setup::edit::value::{Member, Object, Value};
 
-/// A JSON value without its white space. Keys and scalars are compared as they are spelled.
+/// A value of others. What we are not in is compared as it is spelled.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meaning<'t> {
-    Scalar(&'t str),
-    Array(Vec<Meaning<'t>>),
-    Object(Vec<(&'t str, Meaning<'t>)>),
+    Whole(&'t str),
+    List(Vec<Meaning<'t>>),
+    Members(Vec<(&'t str, Meaning<'t>)>),
 }
 
-/// What `document` means without our entries, and without the lists that they leave empty.
-pub(super) fn foreign<'t>(document: &Document<'t>, entries: &HookEntries) -> Meaning<'t> {
-    let reader = Reader { text: document.text, entries };
-    reader.members(&document.root, |property| match &property.value {
-        Value::Object(hooks) if property.name.as_str() == "hooks" => {
-            let events = reader.members(hooks, |event| reader.event(event));
-            (events != Meaning::Object(Vec::new())).then_some(events)
+impl<'t> Meaning<'t> {
+    /// What `object` means with its members read by `read`, which drops some.
+    pub(super) fn of_members(
+        object: &Object<'t>,
+        read: impl Fn(&Member<'t>) -> Option<Meaning<'t>>,
+    ) -> Self {
+        let members = object.members.iter();
+        Self::Members(members.filter_map(|member| Some((member.key.text, read(member)?))).collect())
+    }
+
+    /// `None` for what we emptied, if we had created it.
+    pub(super) fn unless_ours(self, had_ours: bool, former: Option<&Former>) -> Option<Self> {
+        let is_empty = match &self {
+            Self::Whole(_) => false,
+            Self::List(list) => list.is_empty(),
+            Self::Members(members) => members.is_empty(),
+        };
+        (!(had_ours && is_empty && former == Some(&Former::Absent))).then_some(self)
+    }
+}
+
+/// What `document` means without our entries, and without the containers that `trace` says to be
+/// ours.
+pub(super) fn foreign<'t>(
+    document: &Document<'t>,
+    entries: &HookEntries,
+    trace: &Trace,
+) -> Meaning<'t> {
+    let reader = Reader { entries, trace };
+    Meaning::of_members(&document.root, |member| {
+        match member.value.object().filter(|_| member.is_named("hooks")) {
+            Some(hooks) => reader.hooks(&hooks),
+            None => Some(Meaning::Whole(member.value.text)),
         }
-        value => Some(reader.whole(value)),
     })
 }
 
-struct Reader<'t, 'e> {
-    text: &'t str,
+struct Reader<'e> {
     entries: &'e HookEntries,
+    trace: &'e Trace,
 }
 
-impl<'t> Reader<'t, '_> {
-    fn spelled(&self, value: &impl Ranged) -> &'t str {
-        self.text.get(value.start()..value.end()).unwrap_or("")
+impl Reader<'_> {
+    fn hooks<'t>(&self, hooks: &Object<'t>) -> Option<Meaning<'t>> {
+        let had_events = !hooks.members.is_empty();
+        Meaning::of_members(hooks, |event| self.event(event))
+            .unless_ours(had_events, self.trace.former(&["hooks"]))
     }
 
-    fn whole(&self, value: &Value<'_>) -> Meaning<'t> {
-        match value {
-            Value::Object(object) => {
-                self.members(object, |property| Some(self.whole(&property.value)))
-            }
-            Value::Array(array) => {
-                Meaning::Array(array.elements.iter().map(|e| self.whole(e)).collect())
-            }
-            scalar => Meaning::Scalar(self.spelled(scalar)),
-        }
+    fn event<'t>(&self, event: &Member<'t>) -> Option<Meaning<'t>> {
+        let Some(groups) = event.value.array() else {
+            return Some(Meaning::Whole(event.value.text));
+        };
+        let kept: Vec<_> = groups.elements.iter().filter_map(|group| self.group(*group)).collect();
+        let had_ours = kept.len() < groups.elements.len();
+        let name = event.key.string().unwrap_or_default();
+        Meaning::List(kept).unless_ours(had_ours, self.trace.former(&["hooks", &name]))
     }
 
-    fn members(
-        &self,
-        object: &Object<'_>,
-        meaning: impl Fn(&ObjectProp<'_>) -> Option<Meaning<'t>>,
-    ) -> Meaning<'t> {
-        let members = object
-            .properties
-            .iter()
-            .filter_map(|property| Some((self.spelled(&property.name), meaning(property)?)));
-        Meaning::Object(members.collect())
-    }
-
-    fn event(&self, event: &ObjectProp<'_>) -> Option<Meaning<'t>> {
-        match &event.value {
-            Value::Array(groups) if self.entries.events.contains(&event.name.as_str()) => {
-                let groups = groups.elements.iter().filter_map(|group| self.group(group));
-                let groups: Vec<_> = groups.collect();
-                (!groups.is_empty()).then_some(Meaning::Array(groups))
+    fn group<'t>(&self, value: Value<'t>) -> Option<Meaning<'t>> {
+        let ours = match self.entries.script.holding(value) {
+            Holding::Foreign => BTreeSet::new(),
+            Holding::Ours => return None,
+            Holding::Mixed(ours) => ours,
+        };
+        let Some(group) = value.object() else {
+            return Some(Meaning::Whole(value.text));
+        };
+        let all = handlers(&group);
+        Some(Meaning::of_members(&group, |member| match &all {
+            _ if !ours.is_empty() && is_mark(member) => None,
+            Some(all) if all.range == member.value.range() => {
+                let theirs = all.elements.iter().enumerate();
+                let theirs = theirs.filter(|(index, _)| !ours.contains(index));
+                Some(Meaning::List(theirs.map(|(_, one)| Meaning::Whole(one.text)).collect()))
             }
-            value => Some(self.whole(value)),
-        }
-    }
-
-    fn group(&self, group: &Value<'_>) -> Option<Meaning<'t>> {
-        match (self.entries.script.holding(group), group) {
-            (Holding::Ours, _) => None,
-            (Holding::Mixed(ours), Value::Object(group)) => {
-                let all = handlers(group);
-                let kept = || {
-                    let theirs = all.iter().enumerate();
-                    let theirs = theirs.filter(|(index, _)| !ours.contains(index));
-                    Meaning::Array(theirs.map(|(_, handler)| self.whole(handler)).collect())
-                };
-                Some(self.members(group, |property| match &property.value {
-                    _ if is_mark(property) => None,
-                    Value::Array(array) if std::ptr::eq(array.elements.as_slice(), all) => {
-                        Some(kept())
-                    }
-                    value => Some(self.whole(value)),
-                }))
-            }
-            _ => Some(self.whole(group)),
-        }
+            _ => Some(Meaning::Whole(member.value.text)),
+        }))
     }
 }

@@ -2,12 +2,19 @@
 //!
 //! Every byte that is not ours is kept. No I/O happens here.
 
+mod codex;
+mod dialect;
+mod edits;
 pub mod hooks;
 pub mod json;
 mod layout;
+pub mod literal;
 mod meaning;
 mod ownership;
 mod splice;
+mod text;
+pub mod trace;
+mod value;
 
 #[cfg(test)]
 mod cases;

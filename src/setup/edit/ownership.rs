@@ -1,16 +1,14 @@
 //! Which hook entries are ours.
 //!
-//! Claude Code drops the `id` of an entry whenever it rewrites the file, so the command decides;
-//! the `id` tells when the command no longer does.
+//! Claude Code drops the `id` of an entry whenever it rewrites the file, and Codex knows none, so
+//! the command decides; our mark tells when the command no longer does.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use jsonc_parser::ast::{Object, ObjectProp, Value};
+use crate::setup::edit::value::{Array, Member, Object, Value};
 
-use crate::setup::edit::json::{member, string};
-
-/// The `id` of our entries.
+/// The `id` of our entries, and in Codex their `statusMessage`.
 pub(super) const ID: &str = "tma1";
 
 /// What a group of handlers holds.
@@ -34,16 +32,16 @@ pub struct OwnScript {
 }
 
 impl OwnScript {
-    pub(super) fn holding(&self, group: &Value<'_>) -> Holding {
-        let Value::Object(group) = group else {
+    pub(super) fn holding(&self, group: Value<'_>) -> Holding {
+        let Some(group) = group.object() else {
             return Holding::Foreign;
         };
-        let marked = string(group, "id") == Some(ID);
-        let handlers = handlers(group);
+        let marked = group.string("id").is_some_and(|id| id == ID);
+        let handlers = handlers(&group).map_or_else(Vec::new, |handlers| handlers.elements);
         let ours: BTreeSet<_> = handlers
             .iter()
             .enumerate()
-            .filter(|(_, handler)| self.is_run_by(handler, marked))
+            .filter(|(_, handler)| self.is_run_by(**handler, marked))
             .map(|(index, _)| index)
             .collect();
         match (ours.len(), handlers.len()) {
@@ -55,15 +53,16 @@ impl OwnScript {
         }
     }
 
-    /// Whether `handler` runs the script, or in a `marked` group a script of its name elsewhere.
-    fn is_run_by(&self, handler: &Value<'_>, marked: bool) -> bool {
-        let Value::Object(handler) = handler else {
+    /// Whether `handler` runs the script, or under our mark a script of its name elsewhere.
+    fn is_run_by(&self, handler: Value<'_>, marked: bool) -> bool {
+        let Some(handler) = handler.object() else {
             return false;
         };
-        let Some(run) = string(handler, "command").and_then(|command| self.script_of(command))
-        else {
+        let command = handler.string("command");
+        let Some(run) = command.and_then(|command| self.script_of(&command)) else {
             return false;
         };
+        let marked = marked || handler.string("statusMessage").is_some_and(|text| text == ID);
         run == self.path || marked && run.file_name() == self.path.file_name()
     }
 
@@ -86,16 +85,19 @@ fn is_shell(word: &str) -> bool {
     matches!(name, Some("sh" | "bash" | "dash" | "zsh"))
 }
 
-/// Whether `property` is the `id` that claims a group for us.
-pub(super) fn is_mark(property: &ObjectProp<'_>) -> bool {
-    property.name.as_str() == "id"
-        && matches!(&property.value, Value::StringLit(id) if id.value == ID)
+/// Whether `member` is the `id` that claims a group for us.
+pub(super) fn is_mark(member: &Member<'_>) -> bool {
+    member.is_named("id") && member.value.string().is_some_and(|id| id == ID)
 }
 
 /// The handlers of a group.
-pub(super) fn handlers<'g, 'a>(group: &'g Object<'a>) -> &'g [Value<'a>] {
-    match member(group, "hooks") {
-        Some(Value::Array(handlers)) => &handlers.elements,
-        _ => &[],
-    }
+pub(super) fn handlers<'a>(group: &Object<'a>) -> Option<Array<'a>> {
+    group.member("hooks")?.array()
+}
+
+/// Whether a group has no matcher, or one that matches everything.
+pub(super) fn runs_for_all(group: &Object<'_>) -> bool {
+    group.member("matcher").is_none_or(|matcher| {
+        matcher.string().is_some_and(|matcher| matches!(matcher.as_ref(), "" | "*"))
+    })
 }

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use jsonc_parser::ast::{Array, Object};
-use jsonc_parser::common::Ranged;
+use crate::setup::edit::trace::Former;
 
 /// A stretch of the text and what stands there afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,9 +17,25 @@ impl Splice {
         Self { range: at..at, text }
     }
 
-    fn removal(range: Range<usize>) -> Self {
+    pub(super) fn removal(range: Range<usize>) -> Self {
         Self { range, text: String::new() }
     }
+}
+
+/// `mark` and `text` with `splices`, which must not overlap, put in.
+pub(super) fn spliced(mark: &str, text: &str, mut splices: Vec<Splice>) -> String {
+    splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
+    let added: usize = splices.iter().map(|splice| splice.text.len()).sum();
+    let mut edited = String::with_capacity(mark.len() + text.len() + added + 2);
+    edited.push_str(mark);
+    let mut kept_to = 0;
+    for splice in splices {
+        edited.push_str(text.get(kept_to..splice.range.start).unwrap_or(""));
+        edited.push_str(&splice.text);
+        kept_to = splice.range.end;
+    }
+    edited.push_str(text.get(kept_to..).unwrap_or(""));
+    edited
 }
 
 /// The brackets and items of an object or array.
@@ -32,19 +47,27 @@ pub(super) struct Container {
 }
 
 impl Container {
-    fn new<'i>(range: &impl Ranged, items: impl Iterator<Item = &'i (impl Ranged + 'i)>) -> Self {
-        Self {
-            inside: range.start() + 1..range.end().saturating_sub(1),
-            items: items.map(|item| item.start()..item.end()).collect(),
+    /// What the container was before it is filled, if it is empty.
+    pub(super) fn former(&self, text: &str) -> Option<Former> {
+        let inside = text.get(self.inside.clone()).unwrap_or("");
+        self.items.is_empty().then(|| Former::Empty(inside.to_owned()))
+    }
+
+    /// Takes our items at `indices` out, of a container that was `former` before they came; `None`
+    /// if it goes with them.
+    pub(super) fn give_back(
+        &self,
+        indices: &BTreeSet<usize>,
+        former: Option<&Former>,
+    ) -> Option<Vec<Splice>> {
+        let is_left_empty = !indices.is_empty() && indices.len() == self.items.len();
+        match former {
+            Some(Former::Absent) if is_left_empty => None,
+            Some(Former::Empty(blanks)) if is_left_empty => {
+                Some(vec![Splice { range: self.inside.clone(), text: blanks.clone() }])
+            }
+            _ => Some(self.without(indices)),
         }
-    }
-
-    pub(super) fn of_object(object: &Object<'_>) -> Self {
-        Self::new(object, object.properties.iter())
-    }
-
-    pub(super) fn of_array(array: &Array<'_>) -> Self {
-        Self::new(array, array.elements.iter())
     }
 
     /// Takes the items at `indices` out, each with one comma.

@@ -1,15 +1,13 @@
-//! Properties that hold for any settings file.
+//! Generated settings files.
 
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::setup::edit::cases::entries;
-
-const EVENTS: &[&str] = &["SessionStart", "PreToolUse", "Stop"];
+use crate::setup::edit::properties::EVENTS;
 
 /// A generated JSON value, spelled: odd numbers and escapes included.
 #[derive(Debug, Clone)]
-enum Spelled {
+pub(super) enum Spelled {
     Scalar(String),
     Array(Vec<Spelled>),
     Object(Vec<(String, Spelled)>),
@@ -17,16 +15,16 @@ enum Spelled {
 
 /// How a generated file is laid out.
 #[derive(Debug, Clone)]
-struct Habits {
-    indentation: Option<&'static str>,
-    line_end: &'static str,
-    colon: &'static str,
-    mark: &'static str,
-    ends_last_line: bool,
+pub(super) struct Habits {
+    pub(super) indentation: Option<&'static str>,
+    pub(super) line_end: &'static str,
+    pub(super) colon: &'static str,
+    pub(super) mark: &'static str,
+    pub(super) ends_last_line: bool,
 }
 
 impl Spelled {
-    fn write(&self, habits: &Habits, outer: &str) -> String {
+    pub(super) fn write(&self, habits: &Habits, outer: &str) -> String {
         match self {
             Self::Scalar(text) => text.clone(),
             Self::Array(items) => {
@@ -61,7 +59,7 @@ impl Spelled {
     }
 }
 
-fn habits() -> impl Strategy<Value = Habits> {
+pub(super) fn habits() -> impl Strategy<Value = Habits> {
     (
         prop::sample::select(vec![None, Some("  "), Some("    "), Some("\t"), Some("")]),
         prop::sample::select(vec!["\n", "\r\n"]),
@@ -78,7 +76,7 @@ fn habits() -> impl Strategy<Value = Habits> {
         })
 }
 
-fn scalar() -> impl Strategy<Value = Spelled> {
+pub(super) fn scalar() -> impl Strategy<Value = Spelled> {
     let odd = prop::sample::select(vec![
         "0",
         "-0",
@@ -98,7 +96,7 @@ fn scalar() -> impl Strategy<Value = Spelled> {
     odd.prop_map(|text| Spelled::Scalar(text.to_owned()))
 }
 
-fn key() -> impl Strategy<Value = String> {
+pub(super) fn key() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
         r#""model""#,
         r#""id""#,
@@ -110,7 +108,7 @@ fn key() -> impl Strategy<Value = String> {
     .prop_map(str::to_owned)
 }
 
-fn value() -> impl Strategy<Value = Spelled> {
+pub(super) fn value() -> impl Strategy<Value = Spelled> {
     scalar().prop_recursive(3, 16, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Spelled::Array),
@@ -119,7 +117,7 @@ fn value() -> impl Strategy<Value = Spelled> {
     })
 }
 
-fn hooks() -> impl Strategy<Value = Spelled> {
+pub(super) fn hooks() -> impl Strategy<Value = Spelled> {
     let group = prop::collection::vec((key(), value()), 0..3).prop_map(Spelled::Object);
     let groups = prop::collection::vec(group, 0..3).prop_map(Spelled::Array);
     prop::collection::vec(prop::option::of(groups), 4..=4).prop_map(|events| {
@@ -133,7 +131,7 @@ fn hooks() -> impl Strategy<Value = Spelled> {
 }
 
 /// A settings file with hooks of others in any event.
-fn settings() -> impl Strategy<Value = String> {
+pub(super) fn settings() -> impl Strategy<Value = String> {
     let members = prop::collection::vec((key(), value()), 0..4);
     let hooks = prop::option::of((hooks(), any::<prop::sample::Index>()));
     (members, hooks, habits()).prop_map(|(mut members, hooks, habits)| {
@@ -147,7 +145,7 @@ fn settings() -> impl Strategy<Value = String> {
 }
 
 /// The commands of one group: others', ours, and ours as they once were.
-fn group() -> impl Strategy<Value = (bool, Vec<&'static str>)> {
+pub(super) fn group() -> impl Strategy<Value = (bool, Vec<&'static str>)> {
     let command = prop::sample::select(vec![
         "lint",
         "notify done",
@@ -158,7 +156,7 @@ fn group() -> impl Strategy<Value = (bool, Vec<&'static str>)> {
 }
 
 /// A settings file in which our handlers are already, in whatever way.
-fn used_settings() -> impl Strategy<Value = String> {
+pub(super) fn used_settings() -> impl Strategy<Value = String> {
     let events = prop::collection::vec(prop::collection::vec(group(), 0..4), 3);
     (events, habits()).prop_map(|(events, habits)| {
         let scalar = |text: &str| Spelled::Scalar(format!("\"{text}\""));
@@ -185,86 +183,49 @@ fn used_settings() -> impl Strategy<Value = String> {
     })
 }
 
-/// The commands of one event, in the order of the file.
-fn commands(settings: &Value, event: &str) -> Vec<String> {
-    let groups = settings["hooks"][event].as_array().unwrap().iter();
-    let handlers = groups.flat_map(|group| group["hooks"].as_array().unwrap());
-    let commands = handlers.map(|handler| handler["command"].as_str().unwrap().to_owned());
-    commands.collect()
-}
-
-fn install(before: &str) -> String {
-    let edited = entries(EVENTS).install_into(before.as_bytes()).unwrap();
-    String::from_utf8(edited.bytes).unwrap()
-}
-
-/// Whether `before` is `after` with characters taken out.
-fn only_grew(before: &str, after: &str) -> bool {
-    let mut after = after.bytes();
-    before.bytes().all(|byte| after.any(|other| other == byte))
-}
-
-fn parsed(text: &str) -> Value {
-    serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap()
-}
-
-/// Takes our entries out of `after`, and the lists that came with them.
-fn without_ours(mut after: Value, before: &Value) -> Value {
-    let hooks = after["hooks"].as_object_mut().unwrap();
-    for event in EVENTS {
-        let groups = hooks[*event].as_array_mut().unwrap();
-        assert_eq!(groups.pop().unwrap()["id"], "tma1");
-        if before["hooks"].get(event).is_none() {
-            assert_eq!(hooks.remove(*event), Some(Value::Array(Vec::new())));
+/// A file that Codex reads, with hooks of others in events that we register and in others.
+pub(super) fn codex_settings() -> impl Strategy<Value = String> {
+    let handler = prop::sample::select(vec![
+        r#"{"type":"command","command":"lint"}"#,
+        r#"{"type":"command","command":"a\u0022b\/","timeout":60,"async":false}"#,
+        r#"{ "type" : "prompt" }"#,
+    ]);
+    let handler = handler.prop_map(|text| Spelled::Scalar(text.to_owned()));
+    let group = (any::<bool>(), prop::collection::vec(handler, 0..3));
+    let group = group.prop_map(|(has_matcher, handlers)| {
+        let matcher = (r#""matcher""#.to_owned(), Spelled::Scalar(r#""Bash|Edit""#.to_owned()));
+        let handlers = (r#""hooks""#.to_owned(), Spelled::Array(handlers));
+        Spelled::Object(has_matcher.then_some(matcher).into_iter().chain([handlers]).collect())
+    });
+    let groups = prop::collection::vec(group, 0..3).prop_map(Spelled::Array);
+    let events = prop::collection::vec(prop::option::of(groups), 4..=4).prop_map(|events| {
+        let names = [r#""Stop""#, r#""Pre\u0054oolUse""#, r#""SessionEnd""#, r#""X""#];
+        let present = names.iter().zip(events);
+        let present = present.filter_map(|(name, groups)| Some(((*name).to_owned(), groups?)));
+        (r#""hooks""#.to_owned(), Spelled::Object(present.collect()))
+    });
+    let description = scalar().prop_filter_map("text", |text| match &text {
+        Spelled::Scalar(spelled) if spelled.starts_with('"') => {
+            Some((r#""description""#.to_owned(), text))
         }
-    }
-    if before.get("hooks").is_none() {
-        after.as_object_mut().unwrap().remove("hooks");
-    }
-    after
+        _ => None,
+    });
+    let members = (prop::option::of(description), prop::option::of(events), any::<bool>());
+    (members, habits()).prop_map(|((description, events, is_reversed), habits)| {
+        let mut members: Vec<_> = description.into_iter().chain(events).collect();
+        if is_reversed {
+            members.reverse();
+        }
+        let end = if habits.ends_last_line { habits.line_end } else { "" };
+        format!("{}{end}", Spelled::Object(members).write(&habits, ""))
+    })
 }
 
-proptest! {
-    #[test]
-    fn every_byte_and_meaning_of_others_is_kept(before in settings()) {
-        let after = install(&before);
-        prop_assert!(only_grew(&before, &after), "{after}");
-        let before = parsed(&before);
-        prop_assert_eq!(without_ours(parsed(&after), &before), before);
+/// What any reader makes of a file; a blank one is an empty one.
+pub(super) fn parsed(text: &str) -> Value {
+    let text = text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return Value::Object(serde_json::Map::new());
     }
-
-    #[test]
-    fn a_second_edit_changes_nothing(before in settings()) {
-        let once = install(&before);
-        prop_assert_eq!(install(&once), once);
-    }
-
-    #[test]
-    fn one_handler_of_ours_is_left_and_all_of_others(before in used_settings()) {
-        let after = install(&before);
-        prop_assert_eq!(install(&after), after.clone());
-        let (before, after) = (parsed(&before), parsed(&after));
-        for event in EVENTS {
-            let is_ours = |command: &String| command.ends_with("tma1-hook.sh");
-            let (ours, others): (Vec<_>, Vec<_>) =
-                commands(&after, event).into_iter().partition(is_ours);
-            prop_assert_eq!(ours, ["/home/dev/.tma1/hooks/tma1-hook.sh"]);
-            // A lone command under our `id` is ours whatever it is.
-            let groups = before["hooks"][event].as_array().unwrap().iter();
-            let kept = groups
-                .filter(|group| group["id"].is_null() || group["hooks"].as_array().unwrap().len() > 1)
-                .flat_map(|group| group["hooks"].as_array().unwrap())
-                .map(|handler| handler["command"].as_str().unwrap().to_owned())
-                .filter(|command| !is_ours(command));
-            prop_assert_eq!(others, kept.collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    fn a_line_end_is_written_as_the_file_writes_it(before in settings()) {
-        if before.contains("\r\n") {
-            let after = install(&before);
-            prop_assert_eq!(after.matches('\n').count(), after.matches("\r\n").count());
-        }
-    }
+    serde_json::from_str(text).unwrap()
 }

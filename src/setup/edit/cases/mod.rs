@@ -1,8 +1,11 @@
 //! Cases seen in real files.
 
+pub(super) mod codex;
+mod removal;
+
 use std::time::Duration;
 
-use crate::setup::edit::hooks::{HookEntries, OwnScript};
+use crate::setup::edit::hooks::{Dialect, HookEntries, OwnScript};
 use crate::setup::edit::json::{JsonError, MAX_BYTES};
 
 const OURS: &str = r#"{"id":"tma1","matcher":"","hooks":[{"type":"command","command":"/home/dev/.tma1/hooks/tma1-hook.sh","timeout":5}]}"#;
@@ -10,6 +13,7 @@ const THEIRS: &str = r#"{"hooks":[{"type":"command","command":"echo hi"}]}"#;
 
 pub(super) fn entries(events: &'static [&'static str]) -> HookEntries {
     HookEntries {
+        dialect: Dialect::ClaudeCode,
         events,
         command: "/home/dev/.tma1/hooks/tma1-hook.sh".to_owned(),
         timeout: Duration::from_secs(5),
@@ -238,9 +242,10 @@ fn bytes_that_are_not_text_and_huge_files_are_refused() {
     let error = entries(&["Stop"]).install_into(b"{\n\"\xff\"}").unwrap_err();
     assert_eq!(error.to_string(), "it is not UTF-8 text (line 2, column 2)");
     let huge = " ".repeat(MAX_BYTES + 1);
-    assert_eq!(install(&huge), Err(JsonError::TooLarge));
+    assert_eq!(install(&huge), Err(JsonError::TooLarge { limit: MAX_BYTES }));
     let deep = "[".repeat(100_000);
     assert!(install(&deep).is_err());
-    let deep = format!("{{\"a\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
-    assert!(install(&deep).is_err());
+    // However deep, it is not ours to judge.
+    let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    assert!(install(&deep).is_ok());
 }

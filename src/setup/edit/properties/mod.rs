@@ -1,0 +1,7 @@
+//! Properties that hold for any file.
+
+mod generators;
+mod hooks;
+mod removal;
+
+const EVENTS: &[&str] = &["SessionStart", "PreToolUse", "Stop"];

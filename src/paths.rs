@@ -75,6 +75,11 @@ impl Paths {
         self.root.join("install.lock")
     }
 
+    /// What an uninstall needs to know.
+    pub fn receipt(&self) -> PathBuf {
+        self.root.join("receipts").join("install.json")
+    }
+
     /// Where the hook scripts are installed.
     pub fn hooks(&self) -> PathBuf {
         self.root.join("hooks")

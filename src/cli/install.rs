@@ -9,8 +9,9 @@ use crate::setup::adapter::claude_code::{self, UnwritablePath};
 use crate::setup::binary::{Binary, Started};
 use crate::setup::diff::{Diff, Report};
 use crate::setup::disk::OperatingSystem;
+use crate::setup::install::Options;
 use crate::setup::plan::PlanError;
-use crate::setup::{self, InstallError};
+use crate::setup::{InstallError, Task};
 
 /// Wire tma1 into a coding agent.
 ///
@@ -42,10 +43,11 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     let binary = binary(context)?;
     let paths = &context.paths;
     let artifacts = claude_code::artifacts(paths, context.config.port, &binary)?;
+    let task = Task::Install(Options::default());
     let plan = if arguments.dry_run {
-        setup::plan(&artifacts, paths)?
+        task.plan(&artifacts, paths)?
     } else {
-        setup::install(&artifacts, paths, &OperatingSystem)?
+        task.carry_out(&artifacts, paths, &OperatingSystem)?
     };
     let (plan, printer) = (&plan, context.printer);
     if plan.is_empty() {

@@ -14,9 +14,12 @@ use crate::setup::apply::{ApplyError, apply};
 use crate::setup::binary::Binary;
 use crate::setup::diff::Diff;
 use crate::setup::disk::OperatingSystem;
+use crate::setup::install::Options;
 use crate::setup::plan::Plan;
-use crate::setup::{InstallError, install};
+use crate::setup::{InstallError, Task};
 use crate::snapshot::assert_snapshot;
+
+pub(super) const INSTALL: Task = Task::Install(Options { force: false });
 
 pub(super) struct Home {
     pub(super) folder: TempDir,
@@ -62,11 +65,15 @@ impl Home {
     }
 
     pub(super) fn plan(&self) -> Plan {
-        Plan::install(&self.artifacts()).unwrap()
+        INSTALL.plan(&self.artifacts(), &self.paths).unwrap()
     }
 
     fn install(&self) -> Result<Plan, InstallError> {
-        install(&self.artifacts(), &self.paths, &OperatingSystem)
+        INSTALL.carry_out(&self.artifacts(), &self.paths, &OperatingSystem)
+    }
+
+    fn uninstall(&self) -> Result<Plan, InstallError> {
+        Task::Uninstall.carry_out(&self.artifacts(), &self.paths, &OperatingSystem)
     }
 
     /// Every path below the home directory.
@@ -105,12 +112,82 @@ fn what_is_created_is_as_private_as_it_may_be() {
         "~/.tma1/hooks",
         "~/.tma1/hooks/tma1-hook.sh",
         "~/.tma1/install.lock",
+        "~/.tma1/receipts",
+        "~/.tma1/receipts/install.json",
     ];
     assert_eq!(home.tree(), created);
     assert_eq!(home.mode(".claude/settings.json"), 0o600);
     assert_eq!(home.mode(".tma1/hooks/tma1-hook.sh"), 0o755);
     assert_eq!(home.mode(".tma1"), 0o700);
     assert!(home.plan().is_empty());
+}
+
+#[test]
+fn an_uninstall_gives_back_every_byte_and_leaves_no_trace() {
+    for settings in [
+        None,
+        Some(""),
+        Some("\n"),
+        Some("{}"),
+        Some("{ }\n"),
+        Some("{\"model\": \"opus\"}"),
+        Some("{\"hooks\": {}}"),
+        Some("{\r\n\t\"hooks\": {\r\n\t\t\"Stop\": []\r\n\t}\r\n}\r\n"),
+        Some("\u{feff}{\n    \"hooks\": {\"Stop\": [{\"hooks\": []}]}\n}"),
+    ] {
+        let home = Home::new();
+        if let Some(text) = settings {
+            home.write(".claude/settings.json", text);
+        }
+        let before = home.tree();
+        home.install().unwrap();
+        home.install().unwrap();
+        let taken = home.uninstall().unwrap();
+        assert!(!taken.is_empty());
+        assert_eq!(home.tree(), before, "{settings:?}");
+        if let Some(text) = settings {
+            let after = fs_err::read_to_string(home.path(".claude/settings.json")).unwrap();
+            assert_eq!(after, text);
+        }
+        assert!(home.uninstall().unwrap().is_empty());
+        assert_eq!(home.tree(), before, "{settings:?}");
+    }
+}
+
+#[test]
+fn without_the_receipt_an_uninstall_takes_the_same_and_keeps_what_may_be_the_users() {
+    let home = Home::with_settings("{\"model\": \"opus\"}");
+    home.install().unwrap();
+    fs_err::remove_dir_all(home.path(".tma1/receipts")).unwrap();
+    home.uninstall().unwrap();
+    let after = fs_err::read_to_string(home.path(".claude/settings.json")).unwrap();
+    assert!(after.contains("opus") && !after.contains("tma1"), "{after}");
+    assert!(!home.path(".tma1/hooks/tma1-hook.sh").exists());
+}
+
+#[test]
+fn what_the_user_added_meanwhile_stays() {
+    let home = Home::new();
+    home.install().unwrap();
+    let path = home.path(".claude/settings.json");
+    let text = fs_err::read_to_string(&path).unwrap();
+    fs_err::write(&path, text.replacen('{', "{\n  \"model\": \"opus\",", 1)).unwrap();
+    home.write(".tma1/hooks/own.sh", "mine");
+    home.uninstall().unwrap();
+    let after = fs_err::read_to_string(&path).unwrap();
+    assert!(after.contains("opus") && !after.contains("tma1"), "{after}");
+    assert_eq!(fs_err::read_to_string(home.path(".tma1/hooks/own.sh")).unwrap(), "mine");
+}
+
+#[test]
+fn a_script_of_somebody_else_is_in_the_way_of_an_install_and_stays_at_an_uninstall() {
+    let home = Home::new();
+    home.write(".tma1/hooks/tma1-hook.sh", "#!/bin/sh\necho mine\n");
+    let before = home.tree();
+    let error = home.install().unwrap_err().to_string();
+    assert!(error.ends_with("is in the way: it is not a file of tma1"), "{error}");
+    assert!(home.uninstall().unwrap().is_empty());
+    assert_eq!(home.tree(), before);
 }
 
 #[test]
@@ -271,7 +348,7 @@ fn a_dry_run_shows_each_change() {
     home.write("program", "\0ELF");
     let binary = Binary::Copy { from: home.path("program"), to: home.paths.bin().join("tma1") };
     let artifacts = claude_code::artifacts(&home.paths, 14318, &binary).unwrap();
-    let plan = Plan::install(&artifacts).unwrap();
+    let plan = INSTALL.plan(&artifacts, &home.paths).unwrap();
     let diff = Diff { plan: &plan, paths: &home.paths };
     let text = home.neutral(&diff.to_string());
     assert_snapshot("install-dry-run", &text);

@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::setup::apply::{ApplyError, apply};
-use crate::setup::cases::Home;
+use crate::setup::cases::{Home, INSTALL};
 use crate::setup::disk::{Disk, OperatingSystem};
 use crate::setup::target::{Reason, Snapshot};
-use crate::setup::{InstallError, install};
+use crate::setup::{InstallError, Task};
 
 const SETTINGS: &str = "{\n  \"model\": \"opus\"\n}\n";
 
@@ -84,7 +84,7 @@ fn temporary_files(home: &Home) -> Vec<String> {
 fn calls_of_an_installation() -> usize {
     let disk = Faulty::new(|_, _| Ok(()));
     let home = Home::with_settings(SETTINGS);
-    install(&home.artifacts(), &home.paths, &disk).unwrap();
+    INSTALL.carry_out(&home.artifacts(), &home.paths, &disk).unwrap();
     disk.calls.into_inner()
 }
 
@@ -99,7 +99,7 @@ fn a_call_that_fails_leaves_each_file_as_it_was_or_as_it_should_be() {
             let fault = || io::Error::other(format!("injected into {name}"));
             if number == failing { Err(fault()) } else { Ok(()) }
         });
-        let result = install(&home.artifacts(), &home.paths, &disk);
+        let result = INSTALL.carry_out(&home.artifacts(), &home.paths, &disk);
         match &result {
             // Only what is done after everything is in place may fail unseen.
             Ok(_) => assert_ne!(settings_of(&home), SETTINGS, "call {failing}"),
@@ -114,9 +114,35 @@ fn a_call_that_fails_leaves_each_file_as_it_was_or_as_it_should_be() {
                 assert_eq!(left, [""; 0], "call {failing}: {error}");
             }
         }
-        install(&home.artifacts(), &home.paths, &OperatingSystem).unwrap();
+        INSTALL.carry_out(&home.artifacts(), &home.paths, &OperatingSystem).unwrap();
         assert_eq!(temporary_files(&home), [""; 0], "call {failing}: {result:?}");
         assert!(home.plan().is_empty(), "call {failing}");
+    }
+}
+
+#[test]
+fn a_call_that_fails_in_an_uninstall_leaves_it_undone_or_done() {
+    let installed = || {
+        let home = Home::with_settings(SETTINGS);
+        INSTALL.carry_out(&home.artifacts(), &home.paths, &OperatingSystem).unwrap();
+        home
+    };
+    let counting = Faulty::new(|_, _| Ok(()));
+    let home = installed();
+    Task::Uninstall.carry_out(&home.artifacts(), &home.paths, &counting).unwrap();
+    for failing in 0..counting.calls.into_inner() {
+        let home = installed();
+        let disk = Faulty::new(|number, name| {
+            let fault = || io::Error::other(format!("injected into {name}"));
+            if number == failing { Err(fault()) } else { Ok(()) }
+        });
+        let before = settings_of(&home);
+        let result = Task::Uninstall.carry_out(&home.artifacts(), &home.paths, &disk);
+        let settings = settings_of(&home);
+        assert!(settings == before || settings == SETTINGS, "call {failing}: {result:?}");
+        Task::Uninstall.carry_out(&home.artifacts(), &home.paths, &OperatingSystem).unwrap();
+        assert_eq!(settings_of(&home), SETTINGS, "call {failing}");
+        assert_eq!(home.tree(), ["~/.claude", "~/.claude/settings.json"], "call {failing}");
     }
 }
 
@@ -127,14 +153,14 @@ fn a_disk_that_fails_from_some_call_on_leaves_every_file_whole() {
         let disk = Faulty::new(|number, _| {
             if number < first_failing { Ok(()) } else { Err(io::Error::other("injected")) }
         });
-        let result = install(&home.artifacts(), &home.paths, &disk);
+        let result = INSTALL.carry_out(&home.artifacts(), &home.paths, &disk);
         let settings = settings_of(&home);
         if settings != SETTINGS {
             assert!(settings.contains("\"model\": \"opus\"") && settings.ends_with("}\n"));
             serde_json::from_str::<serde_json::Value>(&settings).unwrap();
         }
         drop(result);
-        install(&home.artifacts(), &home.paths, &OperatingSystem).unwrap();
+        INSTALL.carry_out(&home.artifacts(), &home.paths, &OperatingSystem).unwrap();
         assert_eq!(temporary_files(&home), [""; 0], "call {first_failing}");
         assert!(settings_of(&home).contains("\"model\": \"opus\""), "call {first_failing}");
     }
@@ -164,7 +190,7 @@ fn what_another_program_writes_at_any_moment_is_kept_and_so_is_ours() {
                 let text = fs_err::read_to_string(&path)?;
                 write_as_others(&path, &text.replace("opus", "haiku"), in_place)
             });
-            install(&home.artifacts(), &home.paths, &disk).unwrap();
+            INSTALL.carry_out(&home.artifacts(), &home.paths, &disk).unwrap();
             let settings = settings_of(&home);
             assert!(settings.contains("haiku"), "call {moment}, {in_place}: {settings}");
             assert!(settings.contains("tma1-hook.sh"), "call {moment}, {in_place}: {settings}");
@@ -192,7 +218,7 @@ fn what_is_written_through_a_handle_that_was_open_before_is_kept() {
         }
         Ok(())
     });
-    install(&home.artifacts(), &home.paths, &disk).unwrap();
+    INSTALL.carry_out(&home.artifacts(), &home.paths, &disk).unwrap();
     let settings = settings_of(&home);
     assert!(settings.contains("lynx") && settings.contains("tma1-hook.sh"), "{settings}");
 }
@@ -206,7 +232,7 @@ fn a_file_that_is_being_rewritten_is_not_taken_for_an_empty_one() {
             std::thread::sleep(std::time::Duration::from_millis(60));
             fs_err::write(path, SETTINGS).unwrap();
         });
-        install(&home.artifacts(), &home.paths, &OperatingSystem).unwrap();
+        INSTALL.carry_out(&home.artifacts(), &home.paths, &OperatingSystem).unwrap();
         writer.join().unwrap();
         let settings = settings_of(&home);
         assert!(settings.contains("opus") && settings.contains("tma1-hook.sh"), "{settings}");

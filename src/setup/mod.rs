@@ -6,10 +6,13 @@ pub mod binary;
 pub mod diff;
 pub mod disk;
 pub mod edit;
+pub mod install;
 pub mod lock;
 pub mod plan;
+pub mod receipt;
 mod replacement;
 pub mod target;
+mod uninstall;
 
 #[cfg(test)]
 mod cases;
@@ -20,6 +23,7 @@ use crate::paths::Paths;
 use crate::setup::adapter::Artifact;
 use crate::setup::apply::ApplyError;
 use crate::setup::disk::Disk;
+use crate::setup::install::Options;
 use crate::setup::lock::{Lock, LockError};
 use crate::setup::plan::{Plan, PlanError};
 
@@ -51,43 +55,67 @@ impl InstallError {
     }
 }
 
-/// The plan that puts every artifact in place, as a dry run shows it.
-pub fn plan(artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanError> {
-    let plan = Plan::install(artifacts)?;
-    if !plan.is_empty() {
-        lock::require_possible(paths)?;
-    }
-    Ok(plan)
+/// What is to be done with the artifacts of an adapter.
+#[derive(Debug, Clone, Copy)]
+pub enum Task {
+    /// Put them in place.
+    Install(Options),
+    /// Take them away.
+    Uninstall,
 }
 
-/// Puts every artifact in place and returns the steps that it took.
-pub fn install(
-    artifacts: &[Artifact],
-    paths: &Paths,
-    disk: &impl Disk,
-) -> Result<Plan, InstallError> {
-    // A plan has to be possible before the lock, which is the first thing written.
-    let plan = plan(artifacts, paths)?;
-    if plan.is_empty() && apply::leftovers(&plan).is_empty() {
-        return Ok(plan);
+impl Task {
+    /// The plan, as a dry run shows it.
+    pub fn plan(self, artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanError> {
+        let plan = self.plan_steps(artifacts, paths)?;
+        if !plan.is_empty() {
+            lock::require_possible(paths)?;
+        }
+        Ok(plan)
     }
-    let lock = Lock::acquire(paths)?;
-    let taken = install_locked(artifacts, disk);
-    drop(lock);
-    taken
-}
 
-fn install_locked(artifacts: &[Artifact], disk: &impl Disk) -> Result<Plan, InstallError> {
-    let mut taken = Plan::default();
-    for attempt in 1.. {
-        let plan = Plan::install(artifacts)?;
-        let result = apply::apply(&plan, disk);
-        taken.continue_with(plan);
-        match result {
-            Ok(()) => break,
-            Err(ApplyError::ChangedMeanwhile(_)) if attempt < ATTEMPTS => {}
-            Err(error) => return Err(error.into()),
+    /// Carries the plan out and returns the steps that it took.
+    pub fn carry_out(
+        self,
+        artifacts: &[Artifact],
+        paths: &Paths,
+        disk: &impl Disk,
+    ) -> Result<Plan, InstallError> {
+        // A plan has to be possible before the lock, which is the first thing written.
+        let plan = self.plan(artifacts, paths)?;
+        if plan.is_empty() && apply::leftovers(&plan).is_empty() {
+            return Ok(plan);
+        }
+        let lock = Lock::acquire(paths)?;
+        let taken = self.carry_out_locked(artifacts, paths, disk);
+        drop(lock);
+        taken
+    }
+
+    fn carry_out_locked(
+        self,
+        artifacts: &[Artifact],
+        paths: &Paths,
+        disk: &impl Disk,
+    ) -> Result<Plan, InstallError> {
+        let mut taken = Plan::default();
+        for attempt in 1.. {
+            let plan = self.plan_steps(artifacts, paths)?;
+            let result = apply::apply(&plan, disk);
+            taken.continue_with(plan);
+            match result {
+                Ok(()) => break,
+                Err(ApplyError::ChangedMeanwhile(_)) if attempt < ATTEMPTS => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(taken)
+    }
+
+    fn plan_steps(self, artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanError> {
+        match self {
+            Self::Install(options) => install::plan(artifacts, paths, options),
+            Self::Uninstall => uninstall::plan(artifacts, paths),
         }
     }
-    Ok(taken)
 }

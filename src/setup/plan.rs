@@ -2,20 +2,18 @@
 //! real run applies.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::setup::adapter::{Artifact, Content};
-use crate::setup::edit::hooks::{HookEntries, Tally};
-use crate::setup::edit::json::JsonError;
+use crate::setup::adapter::EditError;
+use crate::setup::edit::hooks::Tally;
+use crate::setup::receipt::Receipt;
 use crate::setup::target::{Refusal, Target};
 
 /// Read by their user alone: settings may hold secrets.
-const PRIVATE: u32 = 0o600;
-/// Run by an agent.
-const EXECUTABLE: u32 = 0o755;
-const OWNER_RUNS: u32 = 0o100;
+pub(super) const PRIVATE: u32 = 0o600;
 
 /// How long a file that is blank or broken is given to become whole: a program that truncates a
 /// file before it writes it leaves it so for a moment.
@@ -59,8 +57,45 @@ pub enum Step {
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     steps: Vec<Step>,
+    notes: Vec<Note>,
     /// The folders of all files that were looked at, changed or not.
     folders: BTreeSet<PathBuf>,
+}
+
+/// A file that stays as it is although it might be expected to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it stays.
+    pub reason: Reason,
+}
+
+/// Why a file stays as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// It is not there.
+    Absent,
+    /// There is nothing of ours in it.
+    NothingOfOurs,
+    /// It is ours, but the user has changed it.
+    Modified,
+    /// It is at our place, but not ours.
+    Foreign,
+    /// It is the user's history, not scaffolding.
+    Kept,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Absent => "it is not there",
+            Self::NothingOfOurs => "there is nothing of ours in it",
+            Self::Modified => "you have changed it, so it stays; --force replaces it",
+            Self::Foreign => "it is not ours, so it stays",
+            Self::Kept => "left in place",
+        })
+    }
 }
 
 /// Why there is no plan.
@@ -71,12 +106,15 @@ pub enum PlanError {
     Refused(#[from] Refusal),
     /// A file can't be edited.
     #[error("{} can't be edited: {reason}", path.display())]
-    Json {
+    Edit {
         /// The file.
         path: PathBuf,
         /// Why.
-        reason: JsonError,
+        reason: EditError,
     },
+    /// A file that we need is somebody else's.
+    #[error("{} is in the way: it is not a file of tma1", .0.display())]
+    Foreign(PathBuf),
     /// The program can't be copied.
     #[error("the program can't be copied")]
     Program(#[source] io::Error),
@@ -87,34 +125,85 @@ impl PlanError {
     pub fn hint(&self) -> String {
         match self {
             Self::Refused(refusal) => refusal.hint(),
-            Self::Json { reason, .. } => reason.hint(),
+            Self::Edit { reason, .. } => reason.hint(),
+            Self::Foreign(_) => "move it away, then try again".to_owned(),
             Self::Program(_) => "start tma1 by a path that leads to its file".to_owned(),
         }
     }
 }
 
 impl Plan {
-    /// Plans the steps that put every artifact in place. What is in place already is no step.
-    pub fn install(artifacts: &[Artifact]) -> Result<Self, PlanError> {
-        let mut plan = Self::default();
-        for artifact in artifacts {
-            let target = Target::inspect(&artifact.path)?;
-            plan.folders.insert(target.folder().to_owned());
-            if let Some(change) = change(artifact, target)? {
-                plan.create_folders(change.target.folder());
-                plan.steps.push(Step::Change(change));
-            }
+    /// Adds a change, and before it the folders that it needs.
+    pub(super) fn push(&mut self, change: Change) {
+        if change.after.is_some() {
+            self.create_folders(change.target.folder());
         }
-        Ok(plan)
+        self.steps.push(Step::Change(change));
+    }
+
+    /// Adds the removal of a folder.
+    pub(super) fn remove_folder(&mut self, folder: &Path) {
+        self.steps.push(Step::RemoveFolder(folder.to_owned()));
+    }
+
+    /// Says that a file stays.
+    pub(super) fn note(&mut self, path: &Path, reason: Reason) {
+        self.notes.push(Note { path: path.to_owned(), reason });
+    }
+
+    /// Follows `path` to a file that the plan is about.
+    pub(super) fn inspect(&mut self, path: &Path) -> Result<Target, Refusal> {
+        let target = Target::inspect(path)?;
+        self.folders.insert(target.folder().to_owned());
+        Ok(target)
+    }
+
+    /// Puts the receipt first, so that it is there before what it tells of.
+    pub(super) fn keep_receipt(
+        &mut self,
+        path: &Path,
+        before: &Receipt,
+        after: &Receipt,
+    ) -> Result<(), PlanError> {
+        let target = self.inspect(path)?;
+        let bytes = (!after.is_empty()).then(|| after.to_bytes());
+        let is_in_place = match (&target.before, &bytes) {
+            (None, None) => true,
+            (Some(file), Some(bytes)) => before == after && file.bytes == *bytes,
+            _ => false,
+        };
+        if is_in_place {
+            return Ok(());
+        }
+        target.require_writable()?;
+        let mut steps = std::mem::take(&mut self.steps);
+        let after = bytes.map(|bytes| After { bytes, mode: PRIVATE });
+        let is_removed = after.is_none();
+        let why = "what an uninstall needs to know";
+        let change = Change { target, after, why, hooks: None };
+        if is_removed {
+            // The last file to go, before the folders.
+            let folders = steps.iter().position(|step| matches!(step, Step::RemoveFolder(_)));
+            steps.insert(folders.unwrap_or(steps.len()), Step::Change(change));
+            self.steps = steps;
+        } else {
+            self.push(change);
+            let is_new = |step: &Step| !matches!(step, Step::CreateFolder(path) if self.creates_folder(path));
+            let later: Vec<_> = steps.into_iter().filter(is_new).collect();
+            self.steps.extend(later);
+        }
+        Ok(())
+    }
+
+    fn creates_folder(&self, folder: &Path) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::CreateFolder(path) if path == folder))
     }
 
     /// Adds the folders that are missing up to `folder`, outermost first.
     fn create_folders(&mut self, folder: &Path) {
         let missing: Vec<_> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
         for folder in missing.into_iter().rev() {
-            let is_planned =
-                |step: &Step| matches!(step, Step::CreateFolder(planned) if planned == folder);
-            if !self.steps.iter().any(is_planned) {
+            if !self.creates_folder(folder) {
                 self.steps.push(Step::CreateFolder(folder.to_owned()));
             }
         }
@@ -123,6 +212,7 @@ impl Plan {
     /// Takes in a plan that was made anew after this one: for a file in both, from what it was at
     /// first to what it is in the end.
     pub fn continue_with(&mut self, later: Self) {
+        self.notes = later.notes;
         for step in later.steps {
             let known = self.steps.iter_mut().find(|known| known.path() == step.path());
             match (known, step) {
@@ -146,6 +236,19 @@ impl Plan {
         self.steps.iter().filter_map(|step| match step {
             Step::Change(change) => Some(change),
             Step::CreateFolder(_) | Step::RemoveFolder(_) => None,
+        })
+    }
+
+    /// The files that stay although they might be expected to change.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The folders that are made.
+    pub(super) fn created_folders(&self) -> impl Iterator<Item = &Path> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::CreateFolder(path) => Some(path.as_path()),
+            Step::Change(_) | Step::RemoveFolder(_) => None,
         })
     }
 
@@ -188,43 +291,9 @@ impl Change {
     }
 }
 
-fn change(artifact: &Artifact, target: Target) -> Result<Option<Change>, PlanError> {
-    let (target, after, hooks) = match &artifact.content {
-        Content::Program(program) => {
-            let bytes = fs_err::read(program).map_err(PlanError::Program)?;
-            let mode = executable(&target);
-            (target, After { bytes, mode }, None)
-        }
-        Content::Script(text) => {
-            let mode = executable(&target);
-            (target, After { bytes: text.clone().into_bytes(), mode }, None)
-        }
-        Content::Hooks(entries) => install_hooks(target, entries)?,
-    };
-    let before = target.before.as_ref();
-    let is_in_place = before
-        .is_some_and(|before| before.bytes == after.bytes && before.attributes.mode == after.mode);
-    if is_in_place {
-        return Ok(None);
-    }
-    target.require_writable()?;
-    Ok(Some(Change { target, after: Some(after), why: artifact.why, hooks }))
-}
-
-fn install_hooks(
-    target: Target,
-    entries: &HookEntries,
-) -> Result<(Target, After, Option<Tally>), PlanError> {
-    let (target, edited) = whole(target, |text| entries.install_into(text))?;
-    let edited = edited.map_err(|reason| PlanError::Json { path: target.path.clone(), reason })?;
-    let before = target.before.as_ref();
-    let mode = before.map_or(PRIVATE, |before| before.attributes.mode);
-    Ok((target, After { bytes: edited.bytes, mode }, Some(edited.tally)))
-}
-
 /// Edits a file that other programs write too. One that is blank or can't be edited is read again
 /// for a while, as it may be in the middle of being written.
-fn whole<T, E>(
+pub(super) fn edit_whole<T, E>(
     mut target: Target,
     edit: impl Fn(&[u8]) -> Result<T, E>,
 ) -> Result<(Target, Result<T, E>), Refusal> {
@@ -241,14 +310,4 @@ fn whole<T, E>(
         waited += TORN_READ_PAUSE;
         target = Target::inspect(&target.path)?;
     }
-}
-
-/// The mode of a file that must run: as the user has set it, if it runs that way.
-fn executable(target: &Target) -> u32 {
-    target
-        .before
-        .as_ref()
-        .map(|before| before.attributes.mode)
-        .filter(|mode| mode & OWNER_RUNS != 0)
-        .unwrap_or(EXECUTABLE)
 }

@@ -273,9 +273,10 @@ fn name_beside(target: &Path) -> PathBuf {
     target.with_file_name(format!("{TEMPORARY_PREFIX}{number:016x}{TEMPORARY_SUFFIX}"))
 }
 
-fn is_temporary(name: &str) -> bool {
-    name.strip_prefix(TEMPORARY_PREFIX)
-        .and_then(|name| name.strip_suffix(TEMPORARY_SUFFIX))
+/// Whether the file at `path` is named as our temporary files are.
+pub(super) fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.and_then(|name| name.strip_prefix(TEMPORARY_PREFIX)?.strip_suffix(TEMPORARY_SUFFIX))
         .is_some_and(|number| number.len() == 16 && number.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
@@ -286,7 +287,7 @@ pub(super) fn temporary_files(folder: &Path) -> Vec<PathBuf> {
     entries
         .flatten()
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
-        .filter(|entry| entry.file_name().to_str().is_some_and(is_temporary))
         .map(|entry| entry.path())
+        .filter(|path| is_temporary(path))
         .collect()
 }

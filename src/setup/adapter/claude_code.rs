@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::paths::Paths;
-use crate::setup::adapter::{Artifact, Content};
+use crate::setup::adapter::{Artifact, Content, Shared, Whole};
 use crate::setup::binary::Binary;
 use crate::setup::edit::hooks::{Dialect, HookEntries, OwnScript};
 
@@ -69,25 +69,25 @@ pub fn artifacts(
     if let Binary::Copy { from, to } = binary {
         artifacts.push(Artifact {
             path: to.clone(),
-            content: Content::Program(from.clone()),
+            content: Content::Whole(Whole::Program(from.clone())),
             why: "the program, kept where it is not rebuilt or cleaned up",
         });
     }
     let script = paths.hooks().join("tma1-hook.sh");
     artifacts.push(Artifact {
         path: script.clone(),
-        content: Content::Script(render_script(binary.path(), port)?),
+        content: Content::Whole(Whole::Script(render_script(binary.path(), port)?)),
         why: "hands each event to the local daemon",
     });
     artifacts.push(Artifact {
         path: paths.claude_config.join("settings.json"),
-        content: Content::Hooks(HookEntries {
+        content: Content::Shared(Shared::Hooks(HookEntries {
             dialect: Dialect::ClaudeCode,
             events: EVENTS,
             command: quoted(&script)?,
             timeout: TIMEOUT,
             script: OwnScript { path: script, home: paths.home.clone() },
-        }),
+        })),
         why: "Claude Code reports what it does",
     });
     Ok(artifacts)

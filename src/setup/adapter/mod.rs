@@ -1,10 +1,13 @@
-//! What is installed into each agent: which files, which entries.
+//! What is installed into each agent: which files, which entries. Install, uninstall and dry run all
+//! work from this one description.
 
 pub mod claude_code;
 
 use std::path::PathBuf;
 
-use crate::setup::edit::hooks::HookEntries;
+use crate::setup::edit::hooks::{HookEntries, Tally};
+use crate::setup::edit::json::JsonError;
+use crate::setup::edit::trace::Trace;
 
 /// A file that an adapter needs, wholly ours or with our entries in it.
 #[derive(Debug, Clone)]
@@ -20,10 +23,91 @@ pub struct Artifact {
 /// What an artifact holds.
 #[derive(Debug, Clone)]
 pub enum Content {
+    /// A file that is ours as a whole.
+    Whole(Whole),
+    /// Entries of ours in a file of the user.
+    Shared(Shared),
+}
+
+/// A file that is ours as a whole.
+#[derive(Debug, Clone)]
+pub enum Whole {
     /// A copy of this program.
     Program(PathBuf),
-    /// A script.
+    /// A script, known by its head.
     Script(String),
-    /// Hook entries in a settings file of the user.
+    /// A text that users may want to change: a skill, a command.
+    Text(&'static str),
+}
+
+/// Entries of ours in a file of the user.
+#[derive(Debug, Clone)]
+pub enum Shared {
+    /// Hook entries.
     Hooks(HookEntries),
+}
+
+/// A file with our entries put in or taken out.
+#[derive(Debug)]
+pub(super) struct Edited {
+    pub(super) bytes: Vec<u8>,
+    /// What an install has to remember for the removal.
+    pub(super) trace: Trace,
+    /// What was done, in hooks, if the file is about these.
+    pub(super) hooks: Option<Tally>,
+}
+
+/// Why a file of the user is left alone.
+#[derive(Debug, thiserror::Error)]
+pub enum EditError {
+    /// A JSON file.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+}
+
+impl EditError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Json(error) => error.hint(),
+        }
+    }
+}
+
+impl Shared {
+    /// `before` with our entries in it; the same bytes if they are there already.
+    pub(super) fn install_into(&self, before: &[u8]) -> Result<Edited, EditError> {
+        match self {
+            Self::Hooks(entries) => Ok(entries.install_into(before)?.into()),
+        }
+    }
+
+    /// `before` without our entries; the same bytes if there are none.
+    pub(super) fn remove_from(
+        &self,
+        before: &[u8],
+        trace: Option<&Trace>,
+    ) -> Result<Edited, EditError> {
+        match self {
+            Self::Hooks(entries) => Ok(entries.remove_from(before, trace)?.into()),
+        }
+    }
+
+    /// Whether a file that holds nothing but `bytes` is empty to its reader.
+    pub(super) fn is_blank(&self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Hooks(_) => {
+                let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+                let meaning: Vec<u8> =
+                    text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+                matches!(meaning.as_slice(), b"" | b"{}")
+            }
+        }
+    }
+}
+
+impl From<crate::setup::edit::hooks::Edited> for Edited {
+    fn from(edited: crate::setup::edit::hooks::Edited) -> Self {
+        Self { bytes: edited.bytes, trace: edited.trace, hooks: Some(edited.tally) }
+    }
 }

@@ -1,0 +1,162 @@
+//! Plans the steps that put every artifact in place. What is in place already is no step.
+
+use std::path::Path;
+
+use crate::paths::Paths;
+use crate::setup::adapter::{Artifact, Content, Shared, Whole};
+use crate::setup::plan::{After, Change, PRIVATE, Plan, PlanError, Reason, edit_whole};
+use crate::setup::receipt::{Receipt, Record, sha256};
+use crate::setup::target::Target;
+
+/// Run by an agent.
+const EXECUTABLE: u32 = 0o755;
+const OWNER_RUNS: u32 = 0o100;
+
+/// Read by an agent; holds nothing that others may not see.
+const READABLE: u32 = 0o644;
+
+/// What an install may do.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Whether texts of ours that the user has changed are replaced.
+    pub force: bool,
+}
+
+/// Plans to put `artifacts` in place, and to keep a receipt of it.
+pub(super) fn plan(
+    artifacts: &[Artifact],
+    paths: &Paths,
+    options: Options,
+) -> Result<Plan, PlanError> {
+    let mut plan = Plan::default();
+    let receipt = read_receipt(&mut plan, &paths.receipt())?;
+    let mut kept = receipt.clone();
+    for artifact in artifacts {
+        let target = plan.inspect(&artifact.path)?;
+        let planned = match &artifact.content {
+            Content::Whole(whole) => {
+                install_whole(artifact, whole, target, receipt.record(&artifact.path), options)?
+            }
+            Content::Shared(shared) => install_shared(artifact, shared, target)?,
+        };
+        match planned {
+            Planned::Stays(reason) => plan.note(&artifact.path, reason),
+            Planned::InPlace(record) => note_if_known(&mut kept, artifact, record),
+            Planned::Change(change, record) => {
+                kept.note(&artifact.path, record);
+                plan.push(*change);
+            }
+        }
+    }
+    for folder in plan.created_folders() {
+        kept.note_folder(folder);
+    }
+    plan.keep_receipt(&paths.receipt(), &receipt, &kept)?;
+    Ok(plan)
+}
+
+/// Reads the receipt of what was installed before.
+pub(super) fn read_receipt(plan: &mut Plan, path: &Path) -> Result<Receipt, PlanError> {
+    let target = plan.inspect(path)?;
+    Ok(target.before.map_or_else(Receipt::default, |file| Receipt::read(&file.bytes)))
+}
+
+enum Planned {
+    Stays(Reason),
+    InPlace(Record),
+    Change(Box<Change>, Record),
+}
+
+/// What is in place without a record was there before us, or its record is lost: all that is known is
+/// what it holds.
+fn note_if_known(kept: &mut Receipt, artifact: &Artifact, record: Record) {
+    if kept.record(&artifact.path).is_none() {
+        kept.note(&artifact.path, Record { created: false, ..record });
+    }
+}
+
+fn install_whole(
+    artifact: &Artifact,
+    whole: &Whole,
+    target: Target,
+    record: Option<&Record>,
+    options: Options,
+) -> Result<Planned, PlanError> {
+    let bytes = whole.bytes().map_err(PlanError::Program)?;
+    let written = Record {
+        created: target.before.is_none(),
+        sha256: Some(sha256(&bytes)),
+        ..Record::default()
+    };
+    let mode = whole.mode(&target);
+    if let Some(before) = &target.before {
+        if before.bytes == bytes && before.attributes.mode == mode {
+            return Ok(Planned::InPlace(written));
+        }
+        let is_known = before.bytes == bytes
+            || whole.is_own(&before.bytes)
+            || record.is_some_and(|record| record.wrote(&before.bytes));
+        match (whole, record) {
+            _ if is_known => {}
+            (Whole::Text(_), Some(_)) if options.force => {}
+            (Whole::Text(_), Some(_)) => return Ok(Planned::Stays(Reason::Modified)),
+            (Whole::Text(_), None) => return Ok(Planned::Stays(Reason::Foreign)),
+            (Whole::Program(_) | Whole::Script(_), _) => {
+                return Err(PlanError::Foreign(artifact.path.clone()));
+            }
+        }
+    }
+    target.require_writable()?;
+    let after = Some(After { bytes, mode });
+    let change = Change { target, after, why: artifact.why, hooks: None };
+    Ok(Planned::Change(Box::new(change), written))
+}
+
+fn install_shared(
+    artifact: &Artifact,
+    shared: &Shared,
+    target: Target,
+) -> Result<Planned, PlanError> {
+    let (target, edited) = edit_whole(target, |text| shared.install_into(text))?;
+    let edited =
+        edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
+    let record = Record { created: target.before.is_none(), sha256: None, trace: edited.trace };
+    if target.before.as_ref().is_some_and(|before| before.bytes == edited.bytes) {
+        return Ok(Planned::InPlace(record));
+    }
+    target.require_writable()?;
+    let mode = target.before.as_ref().map_or(PRIVATE, |before| before.attributes.mode);
+    let after = Some(After { bytes: edited.bytes, mode });
+    let change = Change { target, after, why: artifact.why, hooks: edited.hooks };
+    Ok(Planned::Change(Box::new(change), record))
+}
+
+impl Whole {
+    fn bytes(&self) -> std::io::Result<Vec<u8>> {
+        match self {
+            Self::Program(path) => fs_err::read(path),
+            Self::Script(text) => Ok(text.clone().into_bytes()),
+            Self::Text(text) => Ok(text.as_bytes().to_vec()),
+        }
+    }
+
+    /// The mode of the file: as the user has set it, if the file serves its purpose that way.
+    fn mode(&self, target: &Target) -> u32 {
+        let before = target.before.as_ref().map(|before| before.attributes.mode);
+        match self {
+            Self::Program(_) | Self::Script(_) => {
+                before.filter(|mode| mode & OWNER_RUNS != 0).unwrap_or(EXECUTABLE)
+            }
+            Self::Text(_) => before.unwrap_or(READABLE),
+        }
+    }
+
+    /// Whether `bytes` are a former version of the file, by themselves.
+    pub(super) fn is_own(&self, bytes: &[u8]) -> bool {
+        const SCRIPT_HEAD: &[u8] = b"Written by `tma1 install";
+        match self {
+            Self::Script(_) => bytes.windows(SCRIPT_HEAD.len()).any(|part| part == SCRIPT_HEAD),
+            Self::Program(_) | Self::Text(_) => false,
+        }
+    }
+}

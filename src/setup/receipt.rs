@@ -1,0 +1,159 @@
+//! What was installed, as far as the files themselves can't tell: which of them were not there
+//! before, and what exactly was written into them.
+//!
+//! It makes an uninstall exact to the byte and to the folder. Without it, what is removed is the same
+//! but for emptied containers and files, which then stay.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::setup::edit::trace::Trace;
+
+/// The version of the format. A receipt of a later one is not read, and replaced by the next install.
+const FORMAT: u32 = 1;
+
+/// What was installed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    format: u32,
+    /// By path.
+    #[serde(default)]
+    files: BTreeMap<PathBuf, Record>,
+    /// The folders that were not there before.
+    #[serde(default)]
+    folders: BTreeSet<PathBuf>,
+}
+
+/// What was done to one file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Whether it was not there before.
+    #[serde(default)]
+    pub created: bool,
+    /// What was written, if the file is ours as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// What the editor has to remember, if the file is the user's.
+    #[serde(default, skip_serializing_if = "Trace::is_empty")]
+    pub trace: Trace,
+}
+
+impl Default for Receipt {
+    fn default() -> Self {
+        Self { format: FORMAT, files: BTreeMap::new(), folders: BTreeSet::new() }
+    }
+}
+
+impl Receipt {
+    /// Reads a receipt; what can't be read is none.
+    pub fn read(bytes: &[u8]) -> Self {
+        serde_json::from_slice(bytes)
+            .ok()
+            .filter(|receipt: &Self| receipt.format == FORMAT)
+            .unwrap_or_default()
+    }
+
+    /// The receipt as it is kept.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // A map with paths for keys fails on a path that is not text, which no artifact has.
+        let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// What was done to the file at `path`.
+    pub fn record(&self, path: &Path) -> Option<&Record> {
+        self.files.get(path)
+    }
+
+    /// Takes in what is done to a file. What an earlier install found stays true as long as the file
+    /// was there all the while.
+    pub fn note(&mut self, path: &Path, later: Record) {
+        let record = self.files.entry(path.to_owned()).or_default();
+        record.created |= later.created;
+        record.sha256 = later.sha256;
+        record.trace.extend(later.trace);
+    }
+
+    /// Takes in a folder that was made.
+    pub fn note_folder(&mut self, path: &Path) {
+        self.folders.insert(path.to_owned());
+    }
+
+    /// The folders that were made, innermost first.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.folders.iter().rev().map(PathBuf::as_path)
+    }
+
+    /// Whether the folder was made by us.
+    pub fn made(&self, folder: &Path) -> bool {
+        self.folders.contains(folder)
+    }
+
+    /// Forgets a file that is no longer installed.
+    pub fn forget(&mut self, path: &Path) {
+        self.files.remove(path);
+    }
+
+    /// Forgets a folder that is removed.
+    pub fn forget_folder(&mut self, path: &Path) {
+        self.folders.remove(path);
+    }
+
+    /// Whether nothing is installed.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+}
+
+impl Record {
+    /// Whether `bytes` are what was written.
+    pub fn wrote(&self, bytes: &[u8]) -> bool {
+        self.sha256.as_deref() == Some(sha256(bytes).as_str())
+    }
+}
+
+/// The SHA-256 of `bytes` in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receipt_reads_as_it_was_written() {
+        let mut receipt = Receipt::default();
+        let record = Record { created: true, sha256: Some(sha256(b"x")), ..Record::default() };
+        receipt.note(Path::new("/a"), record);
+        receipt.note_folder(Path::new("/b"));
+        assert_eq!(Receipt::read(&receipt.to_bytes()), receipt);
+        assert!(receipt.record(Path::new("/a")).unwrap().wrote(b"x"));
+    }
+
+    #[test]
+    fn a_broken_receipt_and_one_of_a_later_format_are_none() {
+        for text in ["", "{", "[]", r#"{"format":2,"files":{"/a":{"created":true}}}"#] {
+            assert_eq!(Receipt::read(text.as_bytes()), Receipt::default(), "{text}");
+        }
+    }
+
+    #[test]
+    fn fields_of_a_later_version_and_absent_ones_do_no_harm() {
+        let text = r#"{"format":1,"files":{"/a":{"new":1}},"more":[]}"#;
+        let receipt = Receipt::read(text.as_bytes());
+        assert_eq!(receipt.record(Path::new("/a")), Some(&Record::default()));
+    }
+
+    #[test]
+    fn what_the_first_install_found_stays_true() {
+        let mut receipt = Receipt::default();
+        receipt.note(Path::new("/a"), Record { created: true, ..Record::default() });
+        receipt.note(Path::new("/a"), Record::default());
+        assert!(receipt.record(Path::new("/a")).unwrap().created);
+    }
+}

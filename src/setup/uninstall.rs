@@ -1,0 +1,119 @@
+//! Plans the steps that take every artifact away again, in reverse order: what is registered goes
+//! before what it leads to, so that no agent runs into a gap.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use crate::paths::Paths;
+use crate::setup::adapter::{Artifact, Content, Shared, Whole};
+use crate::setup::install::read_receipt;
+use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
+use crate::setup::receipt::{Receipt, Record};
+use crate::setup::replacement::is_temporary;
+use crate::setup::target::Target;
+
+/// Plans to take `artifacts` away.
+pub(super) fn plan(artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanError> {
+    let mut plan = Plan::default();
+    let receipt = read_receipt(&mut plan, &paths.receipt())?;
+    let mut kept = receipt.clone();
+    for artifact in artifacts.iter().rev() {
+        let target = plan.inspect(&artifact.path)?;
+        let record = receipt.record(&artifact.path);
+        let planned = match &artifact.content {
+            Content::Whole(whole) => remove_whole(artifact, whole, target, record)?,
+            Content::Shared(shared) => remove_shared(artifact, shared, target, record)?,
+        };
+        match planned {
+            Ok(change) => plan.push(change),
+            Err(reason) => plan.note(&artifact.path, reason),
+        }
+        kept.forget(&artifact.path);
+    }
+    remove_folders(&mut plan, &receipt, &mut kept, paths);
+    plan.keep_receipt(&paths.receipt(), &receipt, &kept)?;
+    Ok(plan)
+}
+
+/// A change, or why there is none.
+type Planned = Result<Change, Reason>;
+
+fn remove_whole(
+    artifact: &Artifact,
+    whole: &Whole,
+    target: Target,
+    record: Option<&Record>,
+) -> Result<Planned, PlanError> {
+    let Some(before) = &target.before else { return Ok(Err(Reason::Absent)) };
+    let is_own = whole.is_own(&before.bytes)
+        || record.is_some_and(|record| record.wrote(&before.bytes))
+        || matches!(whole, Whole::Text(text) if text.as_bytes() == before.bytes);
+    match (whole, is_own) {
+        (Whole::Program(_), _) => return Ok(Err(Reason::Kept)),
+        (_, true) => {}
+        (_, false) if record.is_some() => return Ok(Err(Reason::Modified)),
+        (_, false) => return Ok(Err(Reason::Foreign)),
+    }
+    target.require_writable()?;
+    Ok(Ok(Change { target, after: None, why: artifact.why, hooks: None }))
+}
+
+fn remove_shared(
+    artifact: &Artifact,
+    shared: &Shared,
+    target: Target,
+    record: Option<&Record>,
+) -> Result<Planned, PlanError> {
+    if target.before.is_none() {
+        return Ok(Err(Reason::Absent));
+    }
+    let trace = record.map(|record| &record.trace);
+    let (target, edited) = edit_whole(target, |text| shared.remove_from(text, trace))?;
+    let edited =
+        edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
+    let Some(before) = &target.before else { return Ok(Err(Reason::Absent)) };
+    if before.bytes == edited.bytes {
+        return Ok(Err(Reason::NothingOfOurs));
+    }
+    target.require_writable()?;
+    let is_all_ours = record.is_some_and(|record| record.created);
+    let after = if is_all_ours && shared.is_blank(&edited.bytes) {
+        None
+    } else {
+        Some(After { bytes: edited.bytes, mode: before.attributes.mode })
+    };
+    Ok(Ok(Change { target, after, why: artifact.why, hooks: edited.hooks }))
+}
+
+/// Adds the removal of the folders that we made and that are empty by then.
+fn remove_folders(plan: &mut Plan, receipt: &Receipt, kept: &mut Receipt, paths: &Paths) {
+    let mut gone: BTreeSet<PathBuf> = plan
+        .changes()
+        .filter(|change| change.after.is_none())
+        .map(|change| change.target.resolved.clone())
+        .collect();
+    // The lock goes last, when nothing else of ours is there.
+    gone.insert(paths.install_lock());
+    if kept.is_empty() {
+        gone.insert(paths.receipt());
+    }
+    // Folders that are ours by their place, whatever the receipt says.
+    let [receipt_path, hooks] = [paths.receipt(), paths.hooks()];
+    let own = receipt_path.parent().into_iter().chain([hooks.as_path()]);
+    for folder in own.chain(receipt.folders()) {
+        if gone.contains(folder) {
+            continue;
+        }
+        let entries = fs_err::read_dir(folder).into_iter().flatten();
+        let is_emptied = folder.is_dir()
+            && !folder.is_symlink()
+            && entries
+                .map(|entry| entry.map(|entry| entry.path()))
+                .all(|path| path.is_ok_and(|path| gone.contains(&path) || is_temporary(&path)));
+        if is_emptied {
+            gone.insert(folder.to_owned());
+            kept.forget_folder(folder);
+            plan.remove_folder(folder);
+        }
+    }
+}

@@ -13,6 +13,8 @@ pub struct Paths {
     pub root: PathBuf,
     /// Claude Code's directory: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
     pub claude_config: PathBuf,
+    /// Codex's directory: `CODEX_HOME`, else `~/.codex`.
+    pub codex_home: PathBuf,
 }
 
 /// A location that can't be used.
@@ -52,7 +54,9 @@ impl Paths {
         let root = absolute(environment, "TMA1_DATA_DIR")?.unwrap_or_else(|| home.join(".tma1"));
         let claude_config =
             absolute(environment, "CLAUDE_CONFIG_DIR")?.unwrap_or_else(|| home.join(".claude"));
-        Ok(Self { home, root, claude_config })
+        let codex_home =
+            absolute(environment, "CODEX_HOME")?.unwrap_or_else(|| home.join(".codex"));
+        Ok(Self { home, root, claude_config, codex_home })
     }
 
     /// Where the log of events lives.

@@ -29,6 +29,14 @@ impl Agent {
         }
     }
 
+    /// The agent's name as its maker writes it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+        }
+    }
+
     /// The agent of this [`name`](Self::name).
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::ClaudeCode, Self::Codex].into_iter().find(|agent| agent.name() == name)

@@ -1,100 +1,118 @@
-//! `tma1 install`: wires us into a coding agent.
+//! `tma1 install`: wires us into coding agents.
 
-use clap::ValueEnum;
+use std::io::IsTerminal;
+
+use dialoguer::{Confirm, MultiSelect};
 
 use crate::agent::Agent;
+use crate::cli::adapters::{self, Output};
 use crate::cli::{Context, ExitStatus, Failure};
-use crate::platform;
-use crate::setup::adapter::claude_code::{self, UnwritablePath};
-use crate::setup::binary::{Binary, Started};
-use crate::setup::diff::{Diff, Report};
-use crate::setup::disk::OperatingSystem;
+use crate::setup::Task;
+use crate::setup::adapter::Artifact;
+use crate::setup::diff::Summary;
 use crate::setup::install::Options;
-use crate::setup::plan::PlanError;
-use crate::setup::{InstallError, Task};
 
-/// Wire tma1 into a coding agent.
+/// Wire tma1 into coding agents.
 ///
 /// Writes a hook script and registers it in the agent's settings, where every byte that is not
-/// ours is kept.
+/// ours is kept. Without --adapter it asks which agents, on a terminal.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The agent to wire into: claude-code.
-    #[arg(long, value_parser = supported)]
-    adapter: Agent,
-    /// Show as a diff what would change, and write nothing.
+    /// An agent to wire into; may be given several times.
+    #[arg(long = "adapter", value_enum, value_name = "AGENT")]
+    adapters: Vec<Agent>,
+    /// Replace texts of ours that you have changed.
     #[arg(long)]
-    dry_run: bool,
-}
-
-fn supported(name: &str) -> Result<Agent, String> {
-    match Agent::from_str(name, false) {
-        Ok(Agent::ClaudeCode) => Ok(Agent::ClaudeCode),
-        Ok(other) => Err(format!("{other} is not supported yet")),
-        Err(_) => Err("there is no such adapter; there is claude-code".to_owned()),
-    }
+    force: bool,
+    /// Do not ask for a confirmation.
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus, Failure> {
-    if !platform::RUNS_SHELL_SCRIPTS {
-        let refusal = anyhow::anyhow!("installing the hooks on Windows is not supported yet");
-        return Err(Failure::new(refusal, None));
+    let is_asking = arguments.adapters.is_empty();
+    let Some(agents) = agents(arguments, context)? else { return Ok(ExitStatus::Usage) };
+    let binary = adapters::binary(context)?;
+    let artifacts = adapters::artifacts(context, &binary, &agents)?;
+    let task = Task::Install(Options { force: arguments.force });
+    if agents.is_empty()
+        || (is_asking && !arguments.yes && !is_confirmed(task, &artifacts, context)?)
+    {
+        context.printer.out("Nothing was written.\n")?;
+        return Ok(ExitStatus::Done);
     }
-    let binary = binary(context)?;
-    let paths = &context.paths;
-    let artifacts = claude_code::artifacts(paths, context.config.port, &binary)?;
-    let task = Task::Install(Options::default());
-    let plan = if arguments.dry_run {
-        task.plan(&artifacts, paths)?
-    } else {
-        task.carry_out(&artifacts, paths, &OperatingSystem)?
-    };
-    let (plan, printer) = (&plan, context.printer);
+    let plan = arguments.output.run(task, &artifacts, context)?;
+    if !arguments.output.talks() {
+        return Ok(ExitStatus::Done);
+    }
     if plan.is_empty() {
-        printer.out("Nothing to do: Claude Code is already set up.\n")?;
-    } else if arguments.dry_run {
-        printer.out(Diff { plan, paths })?;
+        let titles: Vec<_> = agents.iter().map(|agent| agent.title()).collect();
+        let verb = if titles.len() == 1 { "is" } else { "are" };
+        let titles = titles.join(" and ");
+        context.printer.out(format_args!("Nothing to do: {titles} {verb} already set up.\n"))?;
     } else {
-        printer.out(Report { plan, paths })?;
-        // Claude Code reads its settings again by itself, so no session needs a restart.
-        printer.out(format_args!(
-            "Running sessions take the hooks up within seconds. Next, start the daemon: {} serve\n",
-            paths.display(binary.path())
-        ))?;
+        for agent in &agents {
+            context.printer.out(format_args!("{}\n", next_step(*agent)))?;
+        }
+        let program = context.paths.display(binary.path());
+        context.printer.out(format_args!("Next, start the daemon: {program} serve\n"))?;
     }
     Ok(ExitStatus::Done)
 }
 
-fn binary(context: &Context) -> Result<Binary, Failure> {
-    let started = Started {
-        argument: context.program.clone(),
-        working_dir: std::env::current_dir()?,
-        executable: std::env::current_exe()?,
+/// What the user should know about an agent after an install.
+fn next_step(agent: Agent) -> &'static str {
+    match agent {
+        // It reads its settings again by itself, so no session needs a restart.
+        Agent::ClaudeCode => "Running sessions of Claude Code take the hooks up within seconds.",
+        Agent::Codex => {
+            "Codex runs no new hook before you trust it: at its next start it asks you to review \
+             five hooks named tma1. Sessions that are open now stay as they are."
+        }
+    }
+}
+
+/// The agents to wire into, asked for if none was named; none where nobody can be asked.
+fn agents(arguments: &Arguments, context: &Context) -> Result<Option<Vec<Agent>>, Failure> {
+    if !arguments.adapters.is_empty() {
+        let mut agents = arguments.adapters.clone();
+        agents.sort_unstable();
+        agents.dedup();
+        return Ok(Some(agents));
+    }
+    if !std::io::stdin().is_terminal() || arguments.output.json {
+        context.printer.error_line(
+            "error: which agent? There is no terminal to ask on.\n\
+             hint: name it: tma1 install --adapter claude-code (or codex, or both)",
+        );
+        return Ok(None);
+    }
+    let all = [Agent::ClaudeCode, Agent::Codex];
+    let is_found = |agent: &Agent| match agent {
+        Agent::ClaudeCode => context.paths.claude_config.is_dir(),
+        Agent::Codex => context.paths.codex_home.is_dir(),
     };
-    let paths = &context.paths;
-    started.binary(&context.environment, &paths.home, &paths.bin()).map_err(|error| {
-        let hint = error.hint();
-        Failure::new(error, Some(hint))
-    })
+    let items = all.map(|agent| (agent.title(), is_found(&agent)));
+    let chosen = MultiSelect::new()
+        .with_prompt("Wire tma1 into (space selects, enter goes on)")
+        .items_checked(items)
+        .interact()
+        .map_err(|error| Failure::new(error, None))?;
+    Ok(Some(chosen.into_iter().filter_map(|index| all.get(index).copied()).collect()))
 }
 
-impl From<UnwritablePath> for Failure {
-    fn from(error: UnwritablePath) -> Self {
-        let hint = error.hint();
-        Self::new(error, Some(hint))
+/// Shows in short what would change, and asks.
+fn is_confirmed(task: Task, artifacts: &[Artifact], context: &Context) -> Result<bool, Failure> {
+    let plan = task.plan(artifacts, &context.paths)?;
+    if plan.is_empty() {
+        return Ok(true);
     }
-}
-
-impl From<PlanError> for Failure {
-    fn from(error: PlanError) -> Self {
-        let hint = error.hint();
-        Self::new(error, Some(hint))
-    }
-}
-
-impl From<InstallError> for Failure {
-    fn from(error: InstallError) -> Self {
-        let hint = error.hint();
-        Self::new(error, Some(hint))
-    }
+    context.printer.out(Summary { plan: &plan, paths: &context.paths })?;
+    Confirm::new()
+        .with_prompt("Write this?")
+        .default(false)
+        .interact()
+        .map_err(|error| Failure::new(error, None))
 }

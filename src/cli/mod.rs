@@ -1,11 +1,13 @@
 //! The command line: one file a subcommand, each a plain function from arguments to an
 //! [`ExitStatus`].
 
+mod adapters;
 mod failure;
 mod hook;
 mod install;
 mod printer;
 mod serve;
+mod uninstall;
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
@@ -51,6 +53,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Install(install::Arguments),
+    Uninstall(uninstall::Arguments),
     Serve(serve::Arguments),
     Hook(hook::Arguments),
 }
@@ -110,6 +113,7 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
     };
     match command {
         Command::Install(arguments) => install::run(&arguments, &context),
+        Command::Uninstall(arguments) => uninstall::run(&arguments, &context),
         Command::Serve(arguments) => serve::run(&arguments, &context),
         Command::Hook(arguments) => Ok(hook::run(&arguments, context.printer)),
     }

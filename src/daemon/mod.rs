@@ -20,6 +20,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
 use crate::platform;
+use crate::setup::purge;
 use crate::store::{Database, EventLog};
 pub use error::DaemonError;
 use hooks::Hooks;
@@ -34,6 +35,7 @@ const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
 /// Runs the daemon until it is asked to end, then lets it finish what it has begun.
 pub fn run(config: &Config, paths: &Paths, printer: Printer) -> Result<(), DaemonError> {
     platform::create_private_dir(&paths.data())?;
+    purge::mark(&paths.data())?;
     let lock = lock(config, paths)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use crate::agent::Agent;
 use crate::config::Environment;
 use crate::paths::Paths;
 use crate::platform;
-use crate::setup::adapter::{Artifact, claude_code};
+use crate::setup::adapter::{Artifact, Site};
 use crate::setup::apply::{ApplyError, apply};
 use crate::setup::binary::Binary;
 use crate::setup::diff::Diff;
@@ -61,7 +62,9 @@ impl Home {
 
     pub(super) fn artifacts(&self) -> Vec<Artifact> {
         let binary = Binary::InPlace("/usr/bin/tma1".into());
-        claude_code::artifacts(&self.paths, 14318, &binary).unwrap()
+        Site { paths: &self.paths, binary: &binary, port: 14318 }
+            .artifacts(&[Agent::ClaudeCode])
+            .unwrap()
     }
 
     pub(super) fn plan(&self) -> Plan {
@@ -347,7 +350,9 @@ fn a_dry_run_shows_each_change() {
     symlink(home.path("dotfiles/claude.json"), settings).unwrap();
     home.write("program", "\0ELF");
     let binary = Binary::Copy { from: home.path("program"), to: home.paths.bin().join("tma1") };
-    let artifacts = claude_code::artifacts(&home.paths, 14318, &binary).unwrap();
+    let artifacts = Site { paths: &home.paths, binary: &binary, port: 14318 }
+        .artifacts(&[Agent::ClaudeCode])
+        .unwrap();
     let plan = INSTALL.plan(&artifacts, &home.paths).unwrap();
     let diff = Diff { plan: &plan, paths: &home.paths };
     let text = home.neutral(&diff.to_string());

@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
 use console::style;
+use serde::Serialize;
 use similar::udiff::UnifiedDiffHunk;
 use similar::{ChangeTag, TextDiff};
 
@@ -22,6 +23,15 @@ pub struct Diff<'a> {
     pub paths: &'a Paths,
 }
 
+/// What would change, a line a file: what a person is asked to confirm.
+#[derive(Debug)]
+pub struct Summary<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// How its files are named.
+    pub paths: &'a Paths,
+}
+
 /// What a real run did, a line a change.
 #[derive(Debug)]
 pub struct Report<'a> {
@@ -34,21 +44,160 @@ pub struct Report<'a> {
 impl Display for Report<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for change in self.plan.changes() {
-            write!(f, "{} {}", verb(change), self.paths.display(change.path()))?;
-            match change.hooks {
-                Some(tally) => writeln!(f, " ({tally})")?,
-                None => writeln!(f)?,
-            }
+            let verb = Action::of(change).past();
+            write!(f, "{verb} {}", self.paths.display(change.path()))?;
+            write_tally(f, change)?;
+        }
+        for note in self.plan.notes() {
+            writeln!(f, "Skipped {} \u{2014} {}", self.paths.display(&note.path), note.reason)?;
         }
         Ok(())
     }
 }
 
-fn verb(change: &Change) -> &'static str {
-    match change.after {
-        None => "Removed",
-        Some(_) if change.creates() => "Created",
-        Some(_) => "Updated",
+impl Display for Summary<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for change in self.plan.changes() {
+            let verb = Action::of(change).future();
+            write!(f, "{verb} {}", self.paths.display(change.path()))?;
+            write_tally(f, change)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_tally(f: &mut Formatter<'_>, change: &Change) -> fmt::Result {
+    match change.hooks {
+        Some(tally) => writeln!(f, " ({tally})"),
+        None => writeln!(f),
+    }
+}
+
+/// What becomes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Create,
+    Update,
+    Remove,
+}
+
+impl Action {
+    fn of(change: &Change) -> Self {
+        match change.after {
+            None => Self::Remove,
+            Some(_) if change.creates() => Self::Create,
+            Some(_) => Self::Update,
+        }
+    }
+
+    const fn past(self) -> &'static str {
+        match self {
+            Self::Create => "Created",
+            Self::Update => "Updated",
+            Self::Remove => "Removed",
+        }
+    }
+
+    const fn future(self) -> &'static str {
+        match self {
+            Self::Create => "Would create",
+            Self::Update => "Would update",
+            Self::Remove => "Would remove",
+        }
+    }
+}
+
+/// A plan for programs. Its fields stay what they are from version to version.
+#[derive(Debug, Serialize)]
+pub struct PlanJson {
+    dry_run: bool,
+    changes: Vec<ChangeJson>,
+    folders: Vec<FolderJson>,
+    skipped: Vec<SkippedJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct ChangeJson {
+    path: String,
+    /// Where the bytes go, if the path is or goes through a link.
+    target: String,
+    action: Action,
+    why: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hooks: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<String>,
+    diff: String,
+}
+
+#[derive(Debug, Serialize)]
+struct FolderJson {
+    path: String,
+    action: Action,
+}
+
+#[derive(Debug, Serialize)]
+struct SkippedJson {
+    path: String,
+    reason: String,
+}
+
+impl PlanJson {
+    /// The same plan that a [`Diff`] shows.
+    pub fn new(plan: &Plan, paths: &Paths, dry_run: bool) -> Self {
+        let folder = |path: &Path, action| FolderJson { path: path.display().to_string(), action };
+        Self {
+            dry_run,
+            changes: plan.changes().map(|change| ChangeJson::new(change, paths)).collect(),
+            folders: plan
+                .steps()
+                .iter()
+                .filter_map(|step| match step {
+                    Step::CreateFolder(path) => Some(folder(path, Action::Create)),
+                    Step::RemoveFolder(path) => Some(folder(path, Action::Remove)),
+                    Step::Change(_) => None,
+                })
+                .collect(),
+            skipped: plan
+                .notes()
+                .iter()
+                .map(|note| SkippedJson {
+                    path: note.path.display().to_string(),
+                    reason: note.reason.to_string(),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl ChangeJson {
+    fn new(change: &Change, paths: &Paths) -> Self {
+        let diff = console::strip_ansi_codes(&FileDiff { change, paths }.to_string()).into_owned();
+        Self {
+            path: change.path().display().to_string(),
+            target: change.target.resolved.display().to_string(),
+            action: Action::of(change),
+            why: change.why,
+            hooks: change.hooks.map(|tally| tally.to_string()),
+            mode: change.after.as_ref().map(|after| format!("{:04o}", after.mode)),
+            diff,
+        }
+    }
+}
+
+/// One file of a [`Diff`].
+struct FileDiff<'a> {
+    change: &'a Change,
+    paths: &'a Paths,
+}
+
+impl Display for FileDiff<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let [before, after] = names(self.change, self.paths);
+        writeln!(f, "{}", style(format_args!("--- {before}")).bold())?;
+        writeln!(f, "{}", style(format_args!("+++ {after}")).bold())?;
+        write_body(f, self.change)
     }
 }
 
@@ -61,6 +210,10 @@ impl Display for Diff<'_> {
                 Step::RemoveFolder(path) => self.write_folder(f, "removed", path)?,
             }
         }
+        for note in self.plan.notes() {
+            let name = printable(&self.paths.display(&note.path));
+            writeln!(f, "{name} stays: {}", note.reason)?;
+        }
         write_summary(f, self.plan)
     }
 }
@@ -72,10 +225,7 @@ impl Diff<'_> {
     }
 
     fn write_change(&self, f: &mut Formatter<'_>, change: &Change) -> fmt::Result {
-        let [before, after] = names(change, self.paths);
-        writeln!(f, "{}", style(format_args!("--- {before}")).bold())?;
-        writeln!(f, "{}", style(format_args!("+++ {after}")).bold())?;
-        write_body(f, change)?;
+        write!(f, "{}", FileDiff { change, paths: self.paths })?;
         let why = match change.hooks {
             Some(tally) => format!("# {}: {tally}", change.why),
             None => format!("# {}", change.why),
@@ -145,10 +295,12 @@ fn write_hunk(f: &mut Formatter<'_>, hunk: &UnifiedDiffHunk<'_, '_, '_, str>) ->
 }
 
 fn write_summary(f: &mut Formatter<'_>, plan: &Plan) -> fmt::Result {
-    let counts = ["Created", "Updated", "Removed"]
-        .map(|verb_counted| plan.changes().filter(|change| verb(change) == verb_counted).count());
-    let [created, updated, removed] = counts;
+    let count = |action| plan.changes().filter(|change| Action::of(change) == action).count();
+    let [created, updated, removed] = [Action::Create, Action::Update, Action::Remove].map(count);
     let all = created + updated + removed;
+    if all == 0 {
+        return writeln!(f, "Nothing would change.");
+    }
     let noun = if all == 1 { "file" } else { "files" };
     write!(f, "{all} {noun} would change: ")?;
     let parts = [(created, "created"), (updated, "updated"), (removed, "removed")];

@@ -9,8 +9,10 @@ pub mod edit;
 pub mod install;
 pub mod lock;
 pub mod plan;
+pub mod purge;
 pub mod receipt;
 mod replacement;
+pub mod script;
 pub mod target;
 mod uninstall;
 

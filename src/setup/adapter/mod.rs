@@ -2,12 +2,61 @@
 //! work from this one description.
 
 pub mod claude_code;
+pub mod codex;
 
 use std::path::PathBuf;
 
+use crate::agent::Agent;
+use crate::paths::Paths;
+use crate::setup::binary::Binary;
 use crate::setup::edit::hooks::{HookEntries, Tally};
 use crate::setup::edit::json::JsonError;
 use crate::setup::edit::trace::Trace;
+use crate::setup::script::{Language, Script, UnwritablePath};
+
+/// Where and for what is installed.
+#[derive(Debug, Clone, Copy)]
+pub struct Site<'a> {
+    /// Where things are for this user.
+    pub paths: &'a Paths,
+    /// The program that the scripts run.
+    pub binary: &'a Binary,
+    /// The port of the daemon.
+    pub port: u16,
+}
+
+impl Site<'_> {
+    /// Everything that the adapters of `agents` install, in the order in which it is written.
+    pub fn artifacts(&self, agents: &[Agent]) -> Result<Vec<Artifact>, UnwritablePath> {
+        let mut artifacts: Vec<_> = self.program().into_iter().collect();
+        for agent in agents {
+            artifacts.extend(match agent {
+                Agent::ClaudeCode => claude_code::artifacts(self)?,
+                Agent::Codex => codex::artifacts(self)?,
+            });
+        }
+        Ok(artifacts)
+    }
+
+    fn program(&self) -> Option<Artifact> {
+        let Binary::Copy { from, to } = self.binary else { return None };
+        Some(Artifact {
+            path: to.clone(),
+            content: Content::Whole(Whole::Program(from.clone())),
+            why: "the program, kept where it is not rebuilt or cleaned up",
+        })
+    }
+
+    /// The hook script of an agent, and the command by which it runs it.
+    fn script(&self, agent: Agent) -> Result<(Artifact, String), UnwritablePath> {
+        let script = Script { agent, language: Language::of_system() };
+        let path = self.paths.hooks().join(script.file_name());
+        let command = script.command(&path)?;
+        let text = script.render(self.binary.path(), self.port)?;
+        let content = Content::Whole(Whole::Script(text));
+        Ok((Artifact { path, content, why: "hands each event to the local daemon" }, command))
+    }
+}
 
 /// A file that an adapter needs, wholly ours or with our entries in it.
 #[derive(Debug, Clone)]

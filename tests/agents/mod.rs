@@ -3,3 +3,4 @@
 pub mod claude_code;
 pub mod closed_loop;
 pub mod mock_anthropic;
+pub mod mock_server;

@@ -2,5 +2,7 @@
 
 pub mod claude_code;
 pub mod closed_loop;
+pub mod codex;
 pub mod mock_anthropic;
+pub mod mock_openai;
 pub mod mock_server;

@@ -7,13 +7,15 @@ mod windows;
 
 #[cfg(unix)]
 pub use unix::{
-    RUNS_SHELL_SCRIPTS, attributes, create_private_dir, current_user, is_writable_dir,
-    private_file_options, set_attributes, shutdown_requested, sync_dir,
+    RUNS_SHELL_SCRIPTS, attributes, create_private_dir, current_user, is_executable,
+    is_writable_dir, kill_group, lead_group, private_file_options, set_attributes,
+    shutdown_requested, sync_dir,
 };
 #[cfg(windows)]
 pub use windows::{
-    RUNS_SHELL_SCRIPTS, attributes, create_private_dir, current_user, is_writable_dir,
-    private_file_options, set_attributes, shutdown_requested, sync_dir,
+    RUNS_SHELL_SCRIPTS, attributes, create_private_dir, current_user, is_executable,
+    is_writable_dir, kill_group, lead_group, private_file_options, set_attributes,
+    shutdown_requested, sync_dir,
 };
 
 /// What a file system keeps about a file besides its content.

@@ -5,6 +5,7 @@ pub mod claude_code;
 pub mod closed_loop;
 pub mod closed_loop_codex;
 pub mod codex;
+pub mod codex_trust;
 pub mod mock_anthropic;
 pub mod mock_openai;
 pub mod mock_server;

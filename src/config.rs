@@ -27,6 +27,11 @@ impl Environment {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
+    /// Every variable, for a process that is to have the same environment.
+    pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
     /// Whether the switch `name` is on: set to anything but `0`, `false`, `no` or `off`.
     pub fn is_on(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| {

@@ -9,17 +9,9 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{
-    RUNS_SHELL_SCRIPTS, attributes, create_private_dir, current_user, exchange, is_same_file,
-    is_writable_dir, may_give_to_group, private_file_options, rename_new, set_attributes,
-    shutdown_requested, sync_dir,
-};
+pub use unix::*;
 #[cfg(windows)]
-pub use windows::{
-    RUNS_SHELL_SCRIPTS, attributes, create_private_dir, current_user, exchange, is_same_file,
-    is_writable_dir, may_give_to_group, private_file_options, rename_new, set_attributes,
-    shutdown_requested, sync_dir,
-};
+pub use windows::*;
 
 /// What a file system keeps about a file besides its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,13 +3,15 @@
 use std::fs::{DirBuilder, File, Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, fchown};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::{Child, Command};
 
 use fs_err::OpenOptions;
 use fs_err::os::unix::fs::OpenOptionsExt;
 use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
 use rustix::io::Errno;
-use rustix::process::{getegid, geteuid, getgroups};
+use rustix::process::{Pid, Signal, getegid, geteuid, getgroups, kill_process_group};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::platform::Attributes;
@@ -71,6 +73,22 @@ pub fn may_give_to_group(group: u32) -> bool {
 /// Whether this process may create files in `directory`.
 pub fn is_writable_dir(directory: &Path) -> bool {
     access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+/// Whether this process may run the file at `path`.
+pub fn is_executable(path: &Path) -> bool {
+    access(path, Access::EXEC_OK).is_ok()
+}
+
+/// Has `command` start with a process group of its own.
+pub fn lead_group(command: &mut Command) {
+    command.process_group(0);
+}
+
+/// Kills a child that leads its group, and the whole group.
+pub fn kill_group(child: &mut Child) {
+    // Until it is waited for, its id is its own; an error means that all of them are gone.
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
 }
 
 /// Makes the names in `directory` last through a crash.

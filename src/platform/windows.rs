@@ -4,6 +4,7 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
+use std::process::{Child, Command};
 
 use fs_err::OpenOptions;
 use tokio::signal::windows::{ctrl_break, ctrl_c};
@@ -52,6 +53,19 @@ pub fn may_give_to_group(_group: u32) -> bool {
 /// Whether this process may create files in `directory`; the attempt tells.
 pub fn is_writable_dir(_directory: &Path) -> bool {
     true
+}
+
+/// Whether this process may run the file at `path`; the attempt tells.
+pub fn is_executable(_path: &Path) -> bool {
+    true
+}
+
+/// Does nothing: a child is killed alone.
+pub fn lead_group(_command: &mut Command) {}
+
+/// Kills a child; what it has started is not told apart here.
+pub fn kill_group(child: &mut Child) {
+    drop(child.kill());
 }
 
 /// Does nothing: a folder can't be synced.

@@ -3,6 +3,7 @@
 pub mod adapter;
 pub mod apply;
 pub mod binary;
+pub mod codex_trust;
 pub mod diff;
 pub mod disk;
 pub mod edit;

@@ -24,7 +24,7 @@ pub struct ClaudeCode {
 impl ClaudeCode {
     /// Installs it if need be; none where that can't be done, and the test is to be skipped.
     pub fn installed() -> Option<Self> {
-        npm::claude_code().map(|program| Self { program })
+        npm::CLAUDE_CODE.installed().map(|program| Self { program })
     }
 
     /// Writes the configuration that a user has who answered every first question, with `hooks`.

@@ -1,7 +1,8 @@
 //! The product at work: Claude Code reports what it does, and is told so at its next prompt.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::blocks::{assert_last_block, context_blocks};
 use super::claude_code::{ClaudeCode, Transcript, final_text, hook_complaints};
 use super::mock_anthropic::{MockAnthropic, Turn};
 use crate::support::daemon::Daemon;
@@ -40,37 +41,6 @@ pub fn first_run(claude: &ClaudeCode, home: &TestHome) -> (Run, MockAnthropic) {
     (run, mock)
 }
 
-/// The context blocks in the messages of a request, in the order in which the model reads them.
-fn context_blocks(request: &Value) -> Vec<String> {
-    let mut blocks = Vec::new();
-    collect_blocks(&request["messages"], &mut blocks);
-    blocks
-}
-
-fn collect_blocks(value: &Value, blocks: &mut Vec<String>) {
-    match value {
-        Value::String(text) => {
-            // The tag on a line of its own: a text may also be about the block.
-            let after_tags = text.split("<tma1-context>\n").skip(1);
-            blocks.extend(
-                after_tags
-                    .filter_map(|rest| rest.split_once("</tma1-context>"))
-                    .map(|(block, _)| block.to_owned()),
-            );
-        }
-        Value::Array(values) => values.iter().for_each(|value| collect_blocks(value, blocks)),
-        Value::Object(fields) => fields.values().for_each(|value| collect_blocks(value, blocks)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-#[track_caller]
-fn assert_lines(block: &str, expected: &[&str]) {
-    for line in expected {
-        assert!(block.lines().any(|found| found == *line), "no {line:?} in\n{block}");
-    }
-}
-
 #[test]
 fn a_second_prompt_carries_what_the_first_one_did() {
     let Some(claude) = ClaudeCode::installed() else {
@@ -83,20 +53,15 @@ fn a_second_prompt_carries_what_the_first_one_did() {
     let transcript = Transcript::only(&home);
     let project = format!("project: {}", TestHome::PROJECT);
     let session = format!("session: {:.8}", transcript.session_id);
-    let first_request = &mock.conversation()[0];
-    let blocks = context_blocks(first_request);
-    let block = blocks.last().unwrap_or_else(|| panic!("{first_request:#}"));
-    assert_lines(block, &[&project, &session, "tool_calls: 0"]);
+    let messages = &mock.conversation()[0]["messages"];
+    assert_last_block(messages, &[&project, &session, "tool_calls: 0"]);
     assert_eq!(hook_complaints(&run, &transcript), [""; 0]);
 
     let mock = MockAnthropic::start([Turn::text("Nothing to do.")]);
     let run = claude.prompt(&home, &mock, "second", &["-c"]).succeeded();
     assert_eq!(final_text(&run), "Nothing to do.");
-    let second_request = &mock.conversation()[0];
-    let blocks = context_blocks(second_request);
-    let block = blocks.last().unwrap_or_else(|| panic!("{second_request:#}"));
-    assert_lines(
-        block,
+    assert_last_block(
+        &mock.conversation()[0]["messages"],
         &[
             &project,
             &session,
@@ -122,18 +87,7 @@ fn with_the_daemon_killed_the_same_run_works_and_nothing_is_injected() {
 
     assert!(run.stdout.contains(r#""subtype":"hook_response""#), "no hook ran: {run:#?}");
     for request in mock.requests() {
-        assert_eq!(context_blocks(&request.body), [""; 0]);
+        assert_eq!(context_blocks(&request.body["messages"]), [""; 0]);
     }
     assert_eq!(hook_complaints(&run, &Transcript::only(&home)), [""; 0]);
-}
-
-#[test]
-fn the_blocks_of_a_request_are_found_in_order_and_talk_of_them_is_not_one() {
-    let request = json!({"system": "<tma1-context>\nx\n</tma1-context>", "messages": [
-        {"role": "user", "content": "read the `<tma1-context>` block"},
-        {"role": "user", "content": [{"type": "text", "text":
-            "a <tma1-context>\nproject: a\n</tma1-context> b <tma1-context>\nproject: b\n</tma1-context>"}]},
-        {"role": "system", "content": "<tma1-context>\nproject: c\n</tma1-context>"},
-    ]});
-    assert_eq!(context_blocks(&request), ["project: a\n", "project: b\n", "project: c\n"]);
 }

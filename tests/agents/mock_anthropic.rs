@@ -3,27 +3,19 @@
 //! A request that offers tools belongs to the conversation and is answered by the next turn of the
 //! script. One that offers none is the agent's own side question and gets a fixed text.
 
-use std::collections::VecDeque;
-use std::convert::Infallible;
-use std::fmt::Write;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 
-/// Numbers messages and tool uses; a conversation may span several mocks.
-static NEXT_ID: AtomicUsize = AtomicUsize::new(1);
+use super::mock_server::{Api, MockServer, Recorded, Reply, next_id};
+
+/// The server; it ends when this is dropped.
+pub type MockAnthropic = MockServer<Messages>;
+
+/// The Messages API.
+#[derive(Debug)]
+pub enum Messages {}
 
 /// One answer of the model.
 #[derive(Debug, Default)]
@@ -93,150 +85,53 @@ impl Turn {
     }
 }
 
-/// A request that reached the mock; its headers, which hold the key, are not kept.
-#[derive(Debug, Clone)]
-pub struct Recorded {
-    pub path: String,
-    /// JSON, or null.
-    pub body: Value,
-}
+impl Api for Messages {
+    type Turn = Turn;
 
-impl Recorded {
-    /// Whether this request is a step of the conversation, not a side question.
-    pub fn is_conversation(&self) -> bool {
-        self.path == "/v1/messages" && offers_tools(&self.body)
-    }
-}
-
-#[derive(Debug, Default)]
-struct State {
-    turns: VecDeque<Turn>,
-    requests: Vec<Recorded>,
-}
-
-/// The server; it ends when this is dropped.
-#[derive(Debug)]
-pub struct MockAnthropic {
-    address: SocketAddr,
-    state: Arc<Mutex<State>>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl MockAnthropic {
-    /// Serves `script` on a free port.
-    pub fn start(script: impl IntoIterator<Item = Turn>) -> Self {
-        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let address = listener.local_addr().unwrap();
-        let state = Arc::new(Mutex::new(State {
-            turns: script.into_iter().collect(),
-            requests: Vec::new(),
-        }));
-        let (stop, stopped) = oneshot::channel();
-        let served = Arc::clone(&state);
-        let thread = std::thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                tokio::select! {
-                    () = serve(TcpListener::from_std(listener).unwrap(), served) => {}
-                    _ = stopped => {}
-                }
-            });
-        });
-        Self { address, state, stop: Some(stop), thread: Some(thread) }
+    fn is_step(request: &Recorded) -> bool {
+        request.path == "/v1/messages" && offers_tools(&request.body)
     }
 
-    pub fn base_url(&self) -> String {
-        format!("http://{}", self.address)
-    }
-
-    /// Everything that was asked so far, in order.
-    pub fn requests(&self) -> Vec<Recorded> {
-        self.state.lock().unwrap().requests.clone()
-    }
-
-    /// The bodies of the requests that took a turn of the script, in order.
-    pub fn conversation(&self) -> Vec<Value> {
-        let requests = self.requests().into_iter();
-        requests.filter(Recorded::is_conversation).map(|request| request.body).collect()
-    }
-}
-
-impl Drop for MockAnthropic {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        let ended = self.thread.take().map(JoinHandle::join);
-        assert!(std::thread::panicking() || matches!(ended, Some(Ok(()))), "the mock panicked");
-    }
-}
-
-async fn serve(listener: TcpListener, state: Arc<Mutex<State>>) {
-    loop {
-        let (stream, _) = listener.accept().await.unwrap();
-        let state = Arc::clone(&state);
-        tokio::spawn(async move {
-            let service = service_fn(|request| answer(request, &state));
-            // A client that goes away, for example after an interrupt, is no failure.
-            drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
-        });
-    }
-}
-
-async fn answer(
-    request: Request<Incoming>,
-    state: &Mutex<State>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
-    let (head, body) = request.into_parts();
-    let bytes = body.collect().await.unwrap().to_bytes();
-    let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-    let path = head.uri.path().to_owned();
-    let turn = record(state, Recorded { path, body: body.clone() });
-    Ok(match (head.method, head.uri.path()) {
-        (Method::POST, "/v1/messages") => {
-            tokio::time::sleep(turn.delay).await;
-            message_response(&turn, &body)
+    fn answer(request: &Recorded, turn: Option<Turn>) -> Reply {
+        let body = &request.body;
+        match (&request.method, request.path.as_str()) {
+            (&Method::POST, "/v1/messages") => {
+                let turn = if Self::is_step(request) {
+                    turn.unwrap_or_else(|| Turn::error(400, "script_exhausted"))
+                } else {
+                    Turn::text("ok")
+                };
+                message_reply(&turn, body).after(turn.delay)
+            }
+            (&Method::POST, "/v1/messages/count_tokens") => {
+                let tokens = body.to_string().len().div_ceil(4);
+                Reply::json(StatusCode::OK, &json!({"input_tokens": tokens}))
+            }
+            (&Method::POST | &Method::HEAD, _) => Reply::json(StatusCode::OK, &json!({})),
+            _ => Reply::json(StatusCode::NOT_FOUND, &json!({})),
         }
-        (Method::POST, "/v1/messages/count_tokens") => {
-            json_response(StatusCode::OK, &json!({"input_tokens": bytes.len().div_ceil(4)}))
-        }
-        (Method::POST | Method::HEAD, _) => json_response(StatusCode::OK, &json!({})),
-        _ => json_response(StatusCode::NOT_FOUND, &json!({})),
-    })
-}
-
-/// Remembers the request and returns the turn that answers it.
-fn record(state: &Mutex<State>, request: Recorded) -> Turn {
-    let mut state = state.lock().unwrap();
-    let turn = if request.is_conversation() {
-        state.turns.pop_front().unwrap_or_else(|| Turn::error(400, "script_exhausted"))
-    } else {
-        Turn::text("ok")
-    };
-    state.requests.push(request);
-    turn
+    }
 }
 
 fn offers_tools(body: &Value) -> bool {
     body["tools"].as_array().is_some_and(|tools| !tools.is_empty())
 }
 
-fn message_response(turn: &Turn, request: &Value) -> Response<Full<Bytes>> {
+fn message_reply(turn: &Turn, request: &Value) -> Reply {
     if let Some((status, kind)) = turn.error {
         let error = json!({"type": kind, "message": "scripted"});
-        return json_response(status, &json!({"type": "error", "error": error}));
+        return Reply::json(status, &json!({"type": "error", "error": error}));
     }
     let message = turn.message(request);
     if request["stream"] == true {
-        response(StatusCode::OK, "text/event-stream", stream_of(&message))
+        Reply::stream(&events_of(&message))
     } else {
-        json_response(StatusCode::OK, &message)
+        Reply::json(StatusCode::OK, &message)
     }
 }
 
 /// The message as the server-sent events that build it up.
-fn stream_of(message: &Value) -> String {
+fn events_of(message: &Value) -> Vec<Value> {
     let mut start = message.clone();
     start["content"] = json!([]);
     start["stop_reason"] = Value::Null;
@@ -262,34 +157,11 @@ fn stream_of(message: &Value) -> String {
         "usage": message["usage"],
     }));
     events.push(json!({"type": "message_stop"}));
-    let mut stream = String::new();
-    for event in events {
-        let name = event["type"].as_str().unwrap();
-        write!(stream, "event: {name}\ndata: {event}\n\n").unwrap();
-    }
-    stream
-}
-
-fn json_response(status: StatusCode, body: &Value) -> Response<Full<Bytes>> {
-    response(status, "application/json", body.to_string())
-}
-
-fn response(status: StatusCode, content_type: &str, body: String) -> Response<Full<Bytes>> {
-    Response::builder()
-        .status(status)
-        .header(hyper::header::CONTENT_TYPE, content_type)
-        .body(Full::from(body))
-        .unwrap()
-}
-
-fn next_id(kind: &str) -> String {
-    format!("{kind}_mock{:06}", NEXT_ID.fetch_add(1, Ordering::Relaxed))
+    events
 }
 
 #[test]
 fn the_mock_answers_as_scripted_and_remembers_what_it_was_asked() {
-    use crate::support::http;
-
     let delay = Duration::from_millis(50);
     let mock = MockAnthropic::start([
         Turn::error(529, "overloaded_error"),
@@ -299,10 +171,7 @@ fn the_mock_answers_as_scripted_and_remembers_what_it_was_asked() {
             .after(delay),
         Turn::text("Done."),
     ]);
-    let post = |target: &str, body: &Value| {
-        let body = body.to_string();
-        http::request(mock.address.port(), "POST", target, body.as_bytes()).unwrap()
-    };
+    let post = |target: &str, body: &Value| mock.ask("POST", target, body);
     let side = json!({"model": "m"});
     let step = json!({"model": "m", "tools": [{"name": "Bash"}]});
     let streamed = json!({"model": "m", "tools": [{"name": "Bash"}], "stream": true});
@@ -322,7 +191,7 @@ fn the_mock_answers_as_scripted_and_remembers_what_it_was_asked() {
     assert_eq!(post("/v1/messages", &step).0, 400, "the script is at its end");
     assert_eq!(post("/v1/messages/count_tokens", &side), (200, r#"{"input_tokens":4}"#.to_owned()));
     assert_eq!(post("/api/event_logging/batch", &side).0, 200);
-    assert_eq!(http::request(mock.address.port(), "GET", "/", b"").unwrap().0, 404);
+    assert_eq!(mock.ask("GET", "/", &side).0, 404);
 
     assert_eq!(mock.requests().len(), 8);
     assert_eq!(mock.conversation(), [&step, &step, &streamed, &step].map(Clone::clone));

@@ -7,60 +7,82 @@ use std::process::Command;
 use fs_err::File;
 use serde_json::Value;
 
-const CLAUDE_CODE: &str = "@anthropic-ai/claude-code";
+/// An agent as npm has it: a package, and one beside it for each system, with the native binary.
+#[derive(Debug)]
+pub struct Package {
+    name: &'static str,
+    /// Where the binary is in the package for this system.
+    binary: fn() -> PathBuf,
+}
 
-/// The native binary of the pinned Claude Code; none on Windows, where it runs hooks in ways that
-/// the tests don't know, and where there is no npm to install it with.
-///
-/// # Panics
-///
-/// If the installation fails, or if there is no npm in continuous integration.
-pub fn claude_code() -> Option<PathBuf> {
-    if cfg!(windows) {
-        skip("Claude Code is not driven on Windows");
-        return None;
+pub const CLAUDE_CODE: Package =
+    Package { name: "@anthropic-ai/claude-code", binary: || PathBuf::from("claude") };
+
+pub const CODEX: Package = Package {
+    name: "@openai/codex",
+    binary: || {
+        let system = if cfg!(target_os = "macos") { "apple-darwin" } else { "unknown-linux-musl" };
+        let target = format!("{}-{system}", std::env::consts::ARCH);
+        Path::new("vendor").join(target).join("bin/codex")
+    },
+};
+
+impl Package {
+    /// The native binary in the pinned version; none on Windows, where the agents run hooks in ways
+    /// that the tests don't know, and where there is no npm to install them with.
+    ///
+    /// # Panics
+    ///
+    /// If the installation fails, or if there is no npm in continuous integration.
+    pub fn installed(&self) -> Option<PathBuf> {
+        if cfg!(windows) {
+            skip("agents are not driven on Windows");
+            return None;
+        }
+        // Tests are threads under one runner and processes under another.
+        let lock =
+            File::create(Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents.lock")).unwrap();
+        lock.file().lock().unwrap();
+        let binary = self.find();
+        if binary.is_some() {
+            return binary;
+        }
+        install()?;
+        let binary = self.find();
+        assert!(binary.is_some(), "npm installed no {} for here", self.name);
+        binary
     }
-    // Tests are threads under one runner and processes under another.
-    let lock = File::create(Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents.lock")).unwrap();
-    lock.file().lock().unwrap();
-    let binary = claude_code_binary();
-    if binary.is_some() {
-        return binary;
+
+    /// The binary, if it is there in the version that is pinned.
+    fn find(&self) -> Option<PathBuf> {
+        let pinned = json(&agents().join("package-lock.json"))?;
+        let os = match std::env::consts::OS {
+            "macos" => "darwin",
+            other => other,
+        };
+        let architecture = match std::env::consts::ARCH {
+            "x86_64" => "x64",
+            "aarch64" => "arm64",
+            other => other,
+        };
+        ["", "-musl"]
+            .map(|libc| format!("node_modules/{}-{os}-{architecture}{libc}", self.name))
+            .into_iter()
+            .find(|package| {
+                let installed = json(&agents().join(package).join("package.json"));
+                installed.is_some_and(|it| it["version"] == pinned["packages"][package]["version"])
+            })
+            .map(|package| agents().join(package).join((self.binary)()))
+            .filter(|binary| binary.is_file())
     }
-    install()?;
-    let binary = claude_code_binary();
-    assert!(binary.is_some(), "npm installed no {CLAUDE_CODE} for here");
-    binary
 }
 
 fn agents() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents")
 }
 
-/// The binary, if it is there in the version that is pinned.
-fn claude_code_binary() -> Option<PathBuf> {
-    let pinned = &package_json(&agents())?["dependencies"][CLAUDE_CODE];
-    let os = match std::env::consts::OS {
-        "macos" => "darwin",
-        other => other,
-    };
-    let architecture = match std::env::consts::ARCH {
-        "x86_64" => "x64",
-        "aarch64" => "arm64",
-        other => other,
-    };
-    ["", "-musl"]
-        .map(|libc| format!("{CLAUDE_CODE}-{os}-{architecture}{libc}"))
-        .map(|package| agents().join("node_modules").join(package))
-        .into_iter()
-        .find(|package| package_json(package).is_some_and(|json| json["version"] == *pinned))
-        .map(|package| package.join("claude"))
-        .filter(|binary| binary.is_file())
-}
-
-fn package_json(directory: &Path) -> Option<Value> {
-    let text = fs_err::read_to_string(directory.join("package.json")).ok()?;
-    serde_json::from_str(&text).ok()
+fn json(file: &Path) -> Option<Value> {
+    serde_json::from_str(&fs_err::read_to_string(file).ok()?).ok()
 }
 
 /// Runs npm with the environment of the tests, which says where the network is.

@@ -15,3 +15,4 @@ mod install;
 mod replay;
 mod script;
 mod support;
+mod uninstall;

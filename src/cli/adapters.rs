@@ -1,6 +1,5 @@
 //! What install and uninstall have in common on the command line.
 
-use crate::agent::Agent;
 use crate::cli::{Context, Failure, Printer};
 use crate::paths::Paths;
 use crate::platform;
@@ -37,18 +36,13 @@ pub(super) fn binary(context: &Context) -> Result<Binary, Failure> {
     })
 }
 
-/// Everything that belongs to the adapters of `agents`.
-pub(super) fn artifacts(
-    context: &Context,
-    binary: &Binary,
-    agents: &[Agent],
-) -> Result<Vec<Artifact>, Failure> {
+/// Where and for what is installed.
+pub(super) fn site<'a>(context: &'a Context, binary: &'a Binary) -> Result<Site<'a>, Failure> {
     if !platform::RUNS_SHELL_SCRIPTS {
         let refusal = anyhow::anyhow!("the hooks can't be installed on Windows yet");
         return Err(Failure::new(refusal, None));
     }
-    let site = Site { paths: &context.paths, binary, port: context.config.port };
-    Ok(site.artifacts(agents)?)
+    Ok(Site { paths: &context.paths, binary, port: context.config.port })
 }
 
 impl Output {

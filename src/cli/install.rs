@@ -9,6 +9,7 @@ use crate::cli::adapters::{self, Output};
 use crate::cli::{Context, ExitStatus, Failure};
 use crate::setup::Task;
 use crate::setup::adapter::Artifact;
+use crate::setup::codex_trust::{self, AppServer, ListedHook, TrustError, TrustStatus};
 use crate::setup::diff::Summary;
 use crate::setup::install::Options;
 
@@ -24,6 +25,9 @@ pub(super) struct Arguments {
     /// Replace texts of ours that you have changed.
     #[arg(long)]
     force: bool,
+    /// Have Codex record that you trust the hooks, without being asked for each.
+    #[arg(long)]
+    trust_codex_hooks: bool,
     /// Do not ask for a confirmation.
     #[arg(long)]
     yes: bool,
@@ -35,7 +39,8 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     let is_asking = arguments.adapters.is_empty();
     let Some(agents) = agents(arguments, context)? else { return Ok(ExitStatus::Usage) };
     let binary = adapters::binary(context)?;
-    let artifacts = adapters::artifacts(context, &binary, &agents)?;
+    let site = adapters::site(context, &binary)?;
+    let artifacts = site.artifacts(&agents)?;
     let task = Task::Install(Options { force: arguments.force });
     if agents.is_empty()
         || (is_asking && !arguments.yes && !is_confirmed(task, &artifacts, context)?)
@@ -44,6 +49,10 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
         return Ok(ExitStatus::Done);
     }
     let plan = arguments.output.run(task, &artifacts, context)?;
+    let mut trusts = false;
+    if agents.contains(&Agent::Codex) && !arguments.output.dry_run {
+        trusts = trust_codex_hooks(arguments, context, &site.hook_command(Agent::Codex)?)?;
+    }
     if !arguments.output.talks() {
         return Ok(ExitStatus::Done);
     }
@@ -54,7 +63,7 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
         context.printer.out(format_args!("Nothing to do: {titles} {verb} already set up.\n"))?;
     } else {
         for agent in &agents {
-            context.printer.out(format_args!("{}\n", next_step(*agent)))?;
+            context.printer.out(format_args!("{}\n", next_step(*agent, trusts)))?;
         }
         let program = context.paths.display(binary.path());
         context.printer.out(format_args!("Next, start the daemon: {program} serve\n"))?;
@@ -63,15 +72,51 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
 }
 
 /// What the user should know about an agent after an install.
-fn next_step(agent: Agent) -> &'static str {
+fn next_step(agent: Agent, trusts: bool) -> &'static str {
     match agent {
         // It reads its settings again by itself, so no session needs a restart.
         Agent::ClaudeCode => "Running sessions of Claude Code take the hooks up within seconds.",
+        Agent::Codex if trusts => "Codex runs the hooks in every session that starts from now on.",
         Agent::Codex => {
             "Codex runs no new hook before you trust it: at its next start it asks you to review \
              five hooks named tma1. Sessions that are open now stay as they are."
         }
     }
+}
+
+/// Has Codex record that the user trusts our hooks, if the user says so: by the flag, or asked on a
+/// terminal. Trust is the user's consent to run code outside of a sandbox, so the default is no.
+fn trust_codex_hooks(
+    arguments: &Arguments,
+    context: &Context,
+    command: &str,
+) -> Result<bool, Failure> {
+    if !arguments.trust_codex_hooks {
+        let can_ask = std::io::stdin().is_terminal() && arguments.output.talks();
+        let has_codex = codex_trust::find_codex(&context.environment).is_ok();
+        if !can_ask || !has_codex || !asks("Trust these hooks in Codex now?")? {
+            return Ok(false);
+        }
+    }
+    let codex = codex_trust::find_codex(&context.environment)?;
+    let mut server = AppServer::start(&codex, &context.environment)?;
+    // Seen from the home directory, so that a project's own hooks are not among them.
+    let listing = server.hooks(&context.paths.home)?;
+    for warning in &listing.warnings {
+        context.printer.error_line(format_args!("warning: Codex says: {warning}"));
+    }
+    server.trust(&listing, command)?;
+    let listing = server.hooks(&context.paths.home)?;
+    let is_trusted = |hook: &ListedHook| hook.trust_status == TrustStatus::Trusted;
+    Ok(listing.running(command).count() > 0 && listing.running(command).all(is_trusted))
+}
+
+fn asks(question: &str) -> Result<bool, Failure> {
+    Confirm::new()
+        .with_prompt(question)
+        .default(false)
+        .interact()
+        .map_err(|error| Failure::new(error, None))
 }
 
 /// The agents to wire into, asked for if none was named; none where nobody can be asked.
@@ -110,9 +155,12 @@ fn is_confirmed(task: Task, artifacts: &[Artifact], context: &Context) -> Result
         return Ok(true);
     }
     context.printer.out(Summary { plan: &plan, paths: &context.paths })?;
-    Confirm::new()
-        .with_prompt("Write this?")
-        .default(false)
-        .interact()
-        .map_err(|error| Failure::new(error, None))
+    asks("Write this?")
+}
+
+impl From<TrustError> for Failure {
+    fn from(error: TrustError) -> Self {
+        let hint = error.hint();
+        Self::new(error, Some(hint))
+    }
 }

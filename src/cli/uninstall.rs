@@ -37,17 +37,16 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
         return Ok(ExitStatus::Done);
     }
     let binary = adapters::binary(context)?;
-    let artifacts = adapters::artifacts(context, &binary, &arguments.adapters)?;
+    let artifacts = adapters::site(context, &binary)?.artifacts(&arguments.adapters)?;
     let plan = arguments.output.run(Task::Uninstall, &artifacts, context)?;
-    for folder in &purged {
-        let name = context.paths.display(folder);
-        if arguments.output.dry_run {
-            context.printer.error_line(format_args!("{name} would be removed with all in it"));
-        } else {
-            purge::remove(folder)?;
-            if arguments.output.talks() {
-                context.printer.out(format_args!("Removed {name} with all in it\n"))?;
-            }
+    if !purged.is_empty() && !arguments.output.dry_run {
+        purge::remove(&purged, &context.paths)?;
+    }
+    if !arguments.output.json {
+        let verb = if arguments.output.dry_run { "Would remove" } else { "Removed" };
+        for folder in &purged {
+            let name = context.paths.display(folder);
+            context.printer.out(format_args!("{verb} {name} with all in it\n"))?;
         }
     }
     if arguments.output.talks() {

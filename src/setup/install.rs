@@ -48,7 +48,8 @@ pub(super) fn plan(
             }
         }
     }
-    for folder in plan.created_folders() {
+    // Our own folder is made for the lock and goes with it.
+    for folder in plan.created_folders().filter(|folder| *folder != paths.root) {
         kept.note_folder(folder);
     }
     plan.keep_receipt(&paths.receipt(), &receipt, &kept)?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::paths::Paths;
 use crate::platform;
+use crate::setup::lock::{Lock, LockError};
 
 /// A file in each folder that we fill, by which a folder of somebody else's is told from ours.
 pub const MARKER: &str = ".tma1-owned";
@@ -22,6 +23,9 @@ pub enum PurgeError {
     /// The daemon would go on writing into nothing.
     #[error("{} is not removed: a daemon is using it", .0.display())]
     InUse(PathBuf),
+    /// Other runs can't be kept out.
+    #[error(transparent)]
+    Lock(#[from] LockError),
     /// It can't be removed.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -35,6 +39,7 @@ impl PurgeError {
                 format!("look what is in it, and remove {} yourself", path.display())
             }
             Self::InUse(_) => "end the daemon first".to_owned(),
+            Self::Lock(error) => error.hint(),
             Self::Io(_) => "check that the folder is yours to remove".to_owned(),
         }
     }
@@ -70,7 +75,12 @@ pub fn targets(paths: &Paths) -> Result<Vec<PathBuf>, PurgeError> {
     }
 }
 
-/// Removes a folder with all in it; a link in it goes, and what it leads to stays.
-pub fn remove(folder: &Path) -> Result<(), PurgeError> {
-    Ok(fs_err::remove_dir_all(folder)?)
+/// Removes `folders` with all in them; a link in them goes, and what it leads to stays.
+pub fn remove(folders: &[PathBuf], paths: &Paths) -> Result<(), PurgeError> {
+    let lock = Lock::acquire(paths)?;
+    for folder in folders {
+        fs_err::remove_dir_all(folder)?;
+    }
+    drop(lock);
+    Ok(())
 }

@@ -1,9 +1,9 @@
 //! The product at work: Codex reports what it does, and is told so at its next prompt.
 
-use serde_json::Value;
+use serde_json::json;
 
 use super::blocks::{assert_last_block, context_blocks};
-use super::codex::{BYPASS_HOOK_TRUST, Codex, hook, hook_complaints, hooks_run, session_id};
+use super::codex::{BYPASS_HOOK_TRUST, Codex, hook_complaints, hooks_run, session_id};
 use super::mock_openai::{MockOpenai, Turn};
 use crate::support::daemon::Daemon;
 use crate::support::home::TestHome;
@@ -14,16 +14,9 @@ const FIRST_ANSWER: &str = "The notes are written.";
 /// A home with Codex in it, and our hooks.
 fn installed_home() -> TestHome {
     let home = TestHome::new();
-    let command = own_command(&home);
-    let events = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"];
-    let hooks: Value = events.map(|event| (event.to_owned(), hook(&command))).into_iter().collect();
-    Codex::configure(&home, &hooks);
+    Codex::configure(&home, &json!({}));
+    home.tma1(&["install", "--adapter", "codex"]).succeeded();
     home
-}
-
-/// The command of our hooks.
-fn own_command(home: &TestHome) -> String {
-    format!("'{}' hook --agent codex --port {}", home.binary().display(), home.port())
 }
 
 /// Four tool calls, two of which change a file, and an answer.

@@ -1,6 +1,7 @@
 //! The review of our hooks, recorded by the real Codex.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::json;
 use tma1::config::Environment;
@@ -9,6 +10,7 @@ use tma1::setup::codex_trust::{AppServer, Listing, TrustStatus};
 use super::codex::{Codex, hook, hook_complaints, hooks_run};
 use super::mock_openai::{MockOpenai, Turn};
 use crate::support::home::TestHome;
+use crate::support::process::Run;
 
 /// The command, trust and switch of each hook, in order.
 fn states(listing: &Listing) -> Vec<(&str, TrustStatus, bool)> {
@@ -61,6 +63,59 @@ fn our_hooks_run_once_they_are_trusted_and_those_of_others_do_not() {
     assert_eq!(hook_complaints(&run), [""; 0]);
     assert_eq!(fs_err::read_to_string(project.join("ours")).unwrap(), "\n\n");
     assert!(!project.join("theirs").exists());
+}
+
+/// `tma1` with this Codex on the PATH.
+#[cfg(unix)]
+fn tma1_beside(codex: &Codex, home: &TestHome, arguments: &[&str]) -> Run {
+    let folder = home.tmp().join("bin");
+    fs_err::create_dir_all(&folder).unwrap();
+    if !folder.join("codex").exists() {
+        fs_err::os::unix::fs::symlink(&codex.program, folder.join("codex")).unwrap();
+    }
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    Run::of(home.tma1_command(arguments).env("PATH", path), Duration::from_secs(60))
+}
+
+#[cfg(unix)]
+#[test]
+fn install_records_trust_only_when_it_is_told_to() {
+    let Some(codex) = Codex::installed() else {
+        return;
+    };
+    let home = TestHome::new();
+    Codex::configure(&home, &json!({"Stop": hook("echo >> theirs")}));
+    let install = ["install", "--adapter", "codex"];
+    let run = tma1_beside(&codex, &home, &install).succeeded();
+    assert!(run.stdout.contains("Codex runs no new hook before you trust it"), "{run:#?}");
+    let ours = |listing: &Listing, status| {
+        let hooks = listing.hooks.iter();
+        hooks
+            .filter(|hook| {
+                let command = hook.command.as_deref().unwrap();
+                command.contains("tma1-hook-codex.sh") && hook.trust_status == status
+            })
+            .count()
+    };
+    let listing = app_server(&codex, &home).hooks(&home.home()).unwrap();
+    assert_eq!(ours(&listing, TrustStatus::Untrusted), 5, "{listing:#?}");
+
+    let trusting = [&install[..], &["--trust-codex-hooks"]].concat();
+    tma1_beside(&codex, &home, &trusting).succeeded();
+    let listing = app_server(&codex, &home).hooks(&home.home()).unwrap();
+    assert_eq!(ours(&listing, TrustStatus::Trusted), 5, "{listing:#?}");
+    let theirs = listing.running("echo >> theirs").next().unwrap();
+    assert_eq!(theirs.trust_status, TrustStatus::Untrusted);
+    // Installing again changes no position and no hash.
+    tma1_beside(&codex, &home, &install).succeeded();
+    let listing = app_server(&codex, &home).hooks(&home.home()).unwrap();
+    assert_eq!(ours(&listing, TrustStatus::Trusted), 5, "{listing:#?}");
+
+    let uninstall = ["uninstall", "--adapter", "codex"];
+    tma1_beside(&codex, &home, &uninstall).succeeded();
+    let listing = app_server(&codex, &home).hooks(&home.home()).unwrap();
+    assert_eq!(states(&listing), [("echo >> theirs", TrustStatus::Untrusted, true)]);
+    assert_eq!(listing.warnings, [""; 0]);
 }
 
 #[test]

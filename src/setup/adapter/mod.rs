@@ -47,6 +47,11 @@ impl Site<'_> {
         })
     }
 
+    /// The command by which an agent runs its hook script.
+    pub fn hook_command(&self, agent: Agent) -> Result<String, UnwritablePath> {
+        Ok(self.script(agent)?.1)
+    }
+
     /// The hook script of an agent, and the command by which it runs it.
     fn script(&self, agent: Agent) -> Result<(Artifact, String), UnwritablePath> {
         let script = Script { agent, language: Language::of_system() };

@@ -10,6 +10,7 @@ pub mod json;
 mod layout;
 pub mod literal;
 mod meaning;
+pub mod member;
 mod ownership;
 mod splice;
 mod text;

@@ -1,6 +1,7 @@
 //! Cases seen in real files.
 
 pub(super) mod codex;
+pub(super) mod member;
 mod removal;
 
 use std::time::Duration;

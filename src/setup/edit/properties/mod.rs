@@ -2,6 +2,7 @@
 
 mod generators;
 mod hooks;
+mod member;
 mod removal;
 
 const EVENTS: &[&str] = &["SessionStart", "PreToolUse", "Stop"];

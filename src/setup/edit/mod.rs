@@ -13,7 +13,9 @@ mod meaning;
 pub mod member;
 mod ownership;
 mod splice;
+mod tail;
 mod text;
+pub mod toml;
 pub mod trace;
 mod value;
 

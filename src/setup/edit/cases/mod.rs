@@ -3,6 +3,7 @@
 pub(super) mod codex;
 pub(super) mod member;
 mod removal;
+pub(super) mod toml;
 
 use std::time::Duration;
 

@@ -4,5 +4,6 @@ mod generators;
 mod hooks;
 mod member;
 mod removal;
+mod toml;
 
 const EVENTS: &[&str] = &["SessionStart", "PreToolUse", "Stop"];

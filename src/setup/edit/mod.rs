@@ -5,10 +5,12 @@
 mod codex;
 mod dialect;
 mod edits;
+mod fences;
 pub mod hooks;
 pub mod json;
 mod layout;
 pub mod literal;
+pub mod markers;
 mod meaning;
 pub mod member;
 mod ownership;

@@ -1,6 +1,7 @@
 //! Cases seen in real files.
 
 pub(super) mod codex;
+mod markers;
 pub(super) mod member;
 mod removal;
 pub(super) mod toml;

@@ -2,6 +2,7 @@
 
 mod generators;
 mod hooks;
+mod markers;
 mod member;
 mod removal;
 mod toml;

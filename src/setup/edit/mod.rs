@@ -9,6 +9,7 @@ mod fences;
 pub mod hooks;
 pub mod json;
 mod layout;
+pub mod lines;
 pub mod literal;
 pub mod markers;
 mod meaning;

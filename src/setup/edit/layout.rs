@@ -20,7 +20,7 @@ pub(super) struct Item {
 /// The habits of one document.
 #[derive(Debug)]
 pub(super) struct Layout<'a> {
-    text: &'a str,
+    pub(super) text: &'a str,
     line_end: &'static str,
     indentation: &'a str,
     /// Whether a space follows a comma or colon within a line.

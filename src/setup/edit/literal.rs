@@ -27,22 +27,3 @@ impl From<&str> for Literal {
         Self::Text(text.to_owned())
     }
 }
-
-impl PartialEq<serde_json::Value> for Literal {
-    fn eq(&self, other: &serde_json::Value) -> bool {
-        use serde_json::Value;
-        match (self, other) {
-            (Self::Text(text), Value::String(other)) => text == other,
-            (Self::Number(number), Value::Number(other)) => other.as_u64() == Some(*number),
-            (Self::Flag(flag), Value::Bool(other)) => flag == other,
-            (Self::List(elements), Value::Array(others)) => elements == others,
-            (Self::Table(members), Value::Object(others)) => {
-                members.len() == others.len()
-                    && members
-                        .iter()
-                        .all(|(key, value)| others.get(*key).is_some_and(|other| value == other))
-            }
-            _ => false,
-        }
-    }
-}

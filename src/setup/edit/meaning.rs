@@ -45,11 +45,9 @@ pub(super) fn foreign<'t>(
     trace: &Trace,
 ) -> Meaning<'t> {
     let reader = Reader { entries, trace };
-    Meaning::of_members(&document.root, |member| {
-        match member.value.object().filter(|_| member.is_named("hooks")) {
-            Some(hooks) => reader.hooks(&hooks),
-            None => Some(Meaning::Whole(member.value.text)),
-        }
+    Meaning::of_members(&document.root, |member| match member.object_named("hooks") {
+        Some(hooks) => reader.hooks(&hooks),
+        None => Some(Meaning::Whole(member.value.text)),
     })
 }
 

@@ -5,14 +5,20 @@
 mod codex;
 mod dialect;
 mod edits;
+mod fences;
 pub mod hooks;
 pub mod json;
 mod layout;
+pub mod lines;
 pub mod literal;
+pub mod markers;
 mod meaning;
+pub mod member;
 mod ownership;
 mod splice;
+mod tail;
 mod text;
+pub mod toml;
 pub mod trace;
 mod value;
 

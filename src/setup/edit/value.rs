@@ -7,6 +7,7 @@ use std::ops::Range;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::setup::edit::literal::Literal;
 use crate::setup::edit::splice::Container;
 
 /// A value, as it is spelled in a checked text.
@@ -74,6 +75,23 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Whether it means `literal`, in whatever spelling.
+    pub(super) fn means(self, literal: &Literal) -> bool {
+        match literal {
+            Literal::Text(text) => self.string().is_some_and(|string| string == *text),
+            Literal::Number(number) => self.text.parse() == Ok(*number),
+            Literal::Flag(flag) => self.text.parse() == Ok(*flag),
+            Literal::List(literals) => self.array().is_some_and(|array| {
+                let mut pairs = array.elements.iter().zip(literals);
+                array.elements.len() == literals.len()
+                    && pairs.all(|(element, literal)| element.means(literal))
+            }),
+            Literal::Table(members) => self
+                .object()
+                .is_some_and(|object| object.members.len() == members.len() && object.has(members)),
+        }
+    }
+
     fn part(self, part: &'a RawValue) -> Value<'a> {
         let text = part.get();
         let offset = text.as_ptr().addr().saturating_sub(self.text.as_ptr().addr());
@@ -85,6 +103,13 @@ impl<'a> Object<'a> {
     /// The member that readers obey: the last of its name.
     pub(super) fn member(&self, name: &str) -> Option<Value<'a>> {
         self.members.iter().rfind(|member| member.is_named(name)).map(|member| member.value)
+    }
+
+    /// Whether the object has these members, and maybe others.
+    pub(super) fn has(&self, members: &[(&str, Literal)]) -> bool {
+        members
+            .iter()
+            .all(|(name, literal)| self.member(name).is_some_and(|value| value.means(literal)))
     }
 
     /// The string at `name`.
@@ -105,7 +130,12 @@ impl Array<'_> {
     }
 }
 
-impl Member<'_> {
+impl<'a> Member<'a> {
+    /// The object, if it is one of this name. No other is taken apart.
+    pub(super) fn object_named(&self, name: &str) -> Option<Object<'a>> {
+        self.is_named(name).then(|| self.value.object())?
+    }
+
     pub(super) fn is_named(&self, name: &str) -> bool {
         self.key.string().is_some_and(|key| key == name)
     }

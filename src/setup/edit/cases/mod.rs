@@ -1,7 +1,10 @@
 //! Cases seen in real files.
 
 pub(super) mod codex;
+mod markers;
+pub(super) mod member;
 mod removal;
+pub(super) mod toml;
 
 use std::time::Duration;
 

@@ -24,6 +24,12 @@ pub(super) struct Habits {
 }
 
 impl Spelled {
+    pub(super) fn write_plain(&self) -> String {
+        let habits =
+            Habits { indentation: None, line_end: "", colon: ":", mark: "", ends_last_line: false };
+        self.write(&habits, "")
+    }
+
     pub(super) fn write(&self, habits: &Habits, outer: &str) -> String {
         match self {
             Self::Scalar(text) => text.clone(),

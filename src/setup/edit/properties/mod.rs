@@ -2,6 +2,9 @@
 
 mod generators;
 mod hooks;
+mod markers;
+mod member;
 mod removal;
+mod toml;
 
 const EVENTS: &[&str] = &["SessionStart", "PreToolUse", "Stop"];

@@ -74,10 +74,10 @@ async fn event(hooks: &Hooks, query: &str, body: Incoming) -> Reply {
 /// them it is Claude Code.
 fn source(query: &str) -> Option<(Agent, Envelope)> {
     let parameter = |name: &str| {
-        query.split('&').filter_map(|pair| pair.split_once('=')).find(|pair| pair.0 == name)
+        form_urlencoded::parse(query.as_bytes()).find(|(found, _)| found == name)
     };
     let agent = |name: &str| match parameter(name) {
-        Some((_, value)) => Agent::from_name(value),
+        Some((_, value)) => Agent::from_name(&value),
         None => Some(Agent::ClaudeCode),
     };
     let source = agent("source")?;
@@ -116,6 +116,7 @@ mod tests {
             ("source=codex&envelope=codex", codex),
             ("envelope=codex&source=codex&x=y", codex),
             ("source=codex", codex),
+            ("%73ource=code%78", codex),
             ("envelope=codex", Some((Agent::ClaudeCode, Envelope::Codex))),
             ("source=emacs", None),
             ("envelope=", None),

@@ -70,6 +70,11 @@ impl Paths {
         self.data().join("daemon.lock")
     }
 
+    /// What a program of this user shows the daemon.
+    pub fn token(&self) -> PathBuf {
+        self.root.join("token")
+    }
+
     /// Held by the one run that installs.
     pub fn install_lock(&self) -> PathBuf {
         self.root.join("install.lock")

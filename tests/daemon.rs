@@ -156,8 +156,8 @@ fn what_is_not_there_is_an_error() {
     let home = TestHome::new();
     let _daemon = Daemon::start(&home);
     for (method, target, status) in [
-        ("GET", "/", 404),
-        ("GET", "/api/hooks/x", 404),
+        ("GET", "/", 401),
+        ("GET", "/api/hooks/x", 401),
         ("GET", "/api/hooks", 405),
         ("POST", "/health", 405),
     ] {

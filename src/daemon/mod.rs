@@ -6,6 +6,7 @@ mod error;
 mod hooks;
 mod routes;
 mod server;
+mod state;
 pub mod token;
 
 use std::fs::File;
@@ -25,6 +26,7 @@ use crate::store::{Database, EventLog};
 pub use error::DaemonError;
 use hooks::Hooks;
 use routes::Routes;
+pub use state::{DEFAULT_ACTIONS, MAX_ACTIONS};
 use token::Token;
 
 /// The largest event that is taken, in bytes. A 1.5 MB `Write` makes a 3 MB event; beyond this

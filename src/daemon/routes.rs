@@ -14,6 +14,7 @@ use crate::daemon::MAX_EVENT_BYTES;
 use crate::daemon::access::{self, Refusal};
 use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION};
 use crate::daemon::hooks::{Hooks, Unusable};
+use crate::daemon::state::Question;
 use crate::daemon::token::Token;
 
 /// How long a request may take to arrive. The hook that sends it has given up long before.
@@ -53,6 +54,10 @@ async fn route(hooks: &Hooks, head: &Parts, body: Incoming) -> HttpResponse {
             content(StatusCode::OK, reply.content_type(), reply.into_body())
         }
         ("/api/hooks", _) => not_allowed("POST"),
+        ("/api/session-state", &Method::GET) => {
+            session_state(hooks, head.uri.query().unwrap_or_default())
+        }
+        ("/api/session-state", _) => not_allowed("GET"),
         _ => failure(StatusCode::NOT_FOUND, "there is nothing here"),
     }
 }
@@ -65,6 +70,18 @@ fn health() -> HttpResponse {
         pid: std::process::id(),
     };
     content(StatusCode::OK, "application/json", json!(health).to_string())
+}
+
+fn session_state(hooks: &Hooks, query: &str) -> HttpResponse {
+    let question = match Question::parse(query) {
+        Ok(question) => question,
+        Err(error) => return failure(StatusCode::BAD_REQUEST, &error.to_string()),
+    };
+    match hooks.session_state(&question).map(|state| serde_json::to_string(&state)) {
+        Some(Ok(state)) => content(StatusCode::OK, "application/json", state),
+        Some(Err(error)) => failure(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        None => failure(StatusCode::NOT_FOUND, "no event of this session has been seen"),
+    }
 }
 
 /// A hook always gets 200: to its agent a failure of ours must look like nothing to say.

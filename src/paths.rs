@@ -55,6 +55,14 @@ impl Paths {
         Ok(Self { home, root, claude_config })
     }
 
+    /// The same with our own directory at `root`, as an option of the command line says.
+    pub fn with_root(self, root: PathBuf) -> Result<Self, PathsError> {
+        if root.is_relative() {
+            return Err(PathsError::Relative { name: "--data-dir", value: root });
+        }
+        Ok(Self { root, ..self })
+    }
+
     /// Where the log of events lives.
     pub fn data(&self) -> PathBuf {
         self.root.join("data")
@@ -134,11 +142,15 @@ mod tests {
         .unwrap();
         assert_eq!(paths.hooks(), Path::new("/srv/tma1/hooks"));
         assert_eq!(paths.claude_config, Path::new("/srv/claude"));
+        let paths = paths.with_root("/srv/other".into()).unwrap();
+        assert_eq!(paths.token(), Path::new("/srv/other/token"));
     }
 
     #[test]
     fn a_relative_directory_is_refused_by_name() {
         let error = paths(&[("HOME", "/home/dev"), ("TMA1_DATA_DIR", "data")]).unwrap_err();
         assert_eq!(error.to_string(), r#"TMA1_DATA_DIR is "data", which is not an absolute path"#);
+        let error = paths(&[("HOME", "/home/dev")]).unwrap().with_root("data".into()).unwrap_err();
+        assert_eq!(error.to_string(), r#"--data-dir is "data", which is not an absolute path"#);
     }
 }

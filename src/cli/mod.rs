@@ -4,6 +4,8 @@
 mod failure;
 mod hook;
 mod install;
+mod log;
+mod mcp_serve;
 mod printer;
 mod serve;
 
@@ -53,6 +55,7 @@ enum Command {
     Install(install::Arguments),
     Serve(serve::Arguments),
     Hook(hook::Arguments),
+    McpServe(mcp_serve::Arguments),
 }
 
 /// What every command is given: how it was started, where things are, what is set, where to
@@ -111,6 +114,7 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
     match command {
         Command::Install(arguments) => install::run(&arguments, &context),
         Command::Serve(arguments) => serve::run(&arguments, &context),
+        Command::McpServe(arguments) => mcp_serve::run(&arguments, &context),
         Command::Hook(arguments) => Ok(hook::run(&arguments)),
     }
 }

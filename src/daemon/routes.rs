@@ -48,7 +48,6 @@ impl Routes {
 async fn route(hooks: &Hooks, head: &Parts, body: Incoming) -> HttpResponse {
     match (head.uri.path(), &head.method) {
         ("/health", &Method::GET) => health(),
-        ("/health", _) => not_allowed("GET"),
         ("/api/hooks", &Method::POST) => {
             let reply = event(hooks, head.uri.query().unwrap_or_default(), body).await;
             content(StatusCode::OK, reply.content_type(), reply.into_body())
@@ -57,7 +56,7 @@ async fn route(hooks: &Hooks, head: &Parts, body: Incoming) -> HttpResponse {
         ("/api/session-state", &Method::GET) => {
             session_state(hooks, head.uri.query().unwrap_or_default())
         }
-        ("/api/session-state", _) => not_allowed("GET"),
+        ("/health" | "/api/session-state", _) => not_allowed("GET"),
         _ => failure(StatusCode::NOT_FOUND, "there is nothing here"),
     }
 }

@@ -1,14 +1,14 @@
 //! The token by which the daemon knows the programs of its user: they can read the file, others
 //! can't.
 
-use std::fmt;
-use std::io::{self, ErrorKind, Write};
+use std::fmt::{self, Write as _};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
 use crate::platform;
 
-/// How many random bytes a token is made of.
-const RANDOM_BYTES: usize = 32;
+/// How many hexadecimal digits a token has: 32 random bytes.
+const DIGITS: usize = 64;
 
 /// A token, as it stands in its file and in the `Authorization` header.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Token {
     /// The token in the file `path`, made anew if there is none, or none that was always private.
     pub(super) fn read_or_create(path: &Path) -> io::Result<Self> {
         let found = fs_err::metadata(path).and_then(|metadata| {
-            let is_private = platform::attributes(&metadata).mode & 0o077 == 0;
+            let is_private = platform::attributes(&metadata).mode | 0o700 == 0o700;
             if is_private { Self::read(path) } else { Err(ErrorKind::InvalidData.into()) }
         });
         match found {
@@ -39,9 +39,11 @@ impl Token {
 
     /// Only one daemon runs for a data directory, and readers see the whole file or none.
     fn create(path: &Path) -> io::Result<Self> {
-        let mut bytes = [0; RANDOM_BYTES];
-        getrandom::fill(&mut bytes)?;
-        let token = Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect());
+        let mut digits = String::new();
+        while digits.len() < DIGITS {
+            write!(digits, "{:016x}", getrandom::u64()?).map_err(io::Error::other)?;
+        }
+        let token = Self(digits);
         let directory = path.parent().unwrap_or(Path::new(""));
         // It is created readable by this user alone.
         let mut file = tempfile::NamedTempFile::new_in(directory)?;
@@ -52,8 +54,7 @@ impl Token {
 
     /// A token from its text.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let is_token =
-            text.len() == 2 * RANDOM_BYTES && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_token = text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_token.then(|| Self(text.to_owned()))
     }
 

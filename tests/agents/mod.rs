@@ -2,4 +2,5 @@
 
 pub mod claude_code;
 pub mod closed_loop;
+mod mcp;
 pub mod mock_anthropic;

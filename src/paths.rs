@@ -59,6 +59,14 @@ impl Paths {
         Ok(Self { home, root, claude_config, codex_home })
     }
 
+    /// The same with our own directory at `root`, as an option of the command line says.
+    pub fn with_root(self, root: PathBuf) -> Result<Self, PathsError> {
+        if root.is_relative() {
+            return Err(PathsError::Relative { name: "--data-dir", value: root });
+        }
+        Ok(Self { root, ..self })
+    }
+
     /// Where the log of events lives.
     pub fn data(&self) -> PathBuf {
         self.root.join("data")
@@ -72,6 +80,11 @@ impl Paths {
     /// Held by the one daemon that serves this data directory.
     pub fn daemon_lock(&self) -> PathBuf {
         self.data().join("daemon.lock")
+    }
+
+    /// What a program of this user shows the daemon.
+    pub fn token(&self) -> PathBuf {
+        self.root.join("token")
     }
 
     /// Held by the one run that installs.
@@ -138,11 +151,15 @@ mod tests {
         .unwrap();
         assert_eq!(paths.hooks(), Path::new("/srv/tma1/hooks"));
         assert_eq!(paths.claude_config, Path::new("/srv/claude"));
+        let paths = paths.with_root("/srv/other".into()).unwrap();
+        assert_eq!(paths.token(), Path::new("/srv/other/token"));
     }
 
     #[test]
     fn a_relative_directory_is_refused_by_name() {
         let error = paths(&[("HOME", "/home/dev"), ("TMA1_DATA_DIR", "data")]).unwrap_err();
         assert_eq!(error.to_string(), r#"TMA1_DATA_DIR is "data", which is not an absolute path"#);
+        let error = paths(&[("HOME", "/home/dev")]).unwrap().with_root("data".into()).unwrap_err();
+        assert_eq!(error.to_string(), r#"--data-dir is "data", which is not an absolute path"#);
     }
 }

@@ -156,14 +156,73 @@ fn what_is_not_there_is_an_error() {
     let home = TestHome::new();
     let _daemon = Daemon::start(&home);
     for (method, target, status) in [
-        ("GET", "/", 404),
-        ("GET", "/api/hooks/x", 404),
+        ("GET", "/", 401),
+        ("GET", "/api/hooks/x", 401),
         ("GET", "/api/hooks", 405),
         ("POST", "/health", 405),
     ] {
         let (answered, _) = http::request(home.port(), method, target, b"").unwrap();
         assert_eq!(answered, status, "{method} {target}");
     }
+}
+
+#[test]
+fn what_it_knows_is_for_programs_of_its_user() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    for event in [call("1"), call("2"), prompt()] {
+        daemon.post_event(&event, "");
+    }
+    let token = fs_err::read_to_string(home.home().join(".tma1/token")).unwrap();
+    let ask = |method: &str, target: &str, token: &str| {
+        let authorization = format!("Authorization: Bearer {token}\r\n");
+        let target = format!("/api/session-state{target}");
+        let (status, body) =
+            http::request_as(home.port(), method, &target, &authorization, b"").unwrap();
+        (status, serde_json::from_str::<Value>(&body).unwrap())
+    };
+    let asked = "?agent=claude-code&session=0f1e2d3c-4b5a&action_limit=1";
+    let (status, state) = ask("GET", asked, token.trim());
+    assert_eq!(status, 200, "{state}");
+    assert_eq!((&state["project"], &state["tool_calls"]), (&json!("shop"), &json!(2)));
+    assert_eq!(state["recent_actions"].as_array().unwrap().len(), 1);
+    let (_, latest) = ask("GET", "?cwd=/home/dev/shop", token.trim());
+    assert_eq!(latest["session"], "0f1e2d3c-4b5a");
+    for (method, target, shown, status) in [
+        ("GET", asked, "", 401),
+        ("GET", asked, &token.trim().replace(['1', '2'], "3"), 401),
+        ("GET", "", token.trim(), 400),
+        ("GET", "?agent=emacs&session=x", token.trim(), 400),
+        ("GET", "?agent=codex&session=0f1e2d3c-4b5a", token.trim(), 404),
+        ("GET", "?cwd=/home/dev/else", token.trim(), 404),
+        ("POST", asked, token.trim(), 405),
+    ] {
+        let (answered, body) = ask(method, target, shown);
+        assert_eq!(answered, status, "{method} {target}: {body}");
+        assert!(body["error"].is_string(), "{body}");
+    }
+}
+
+#[test]
+fn an_agent_that_went_on_in_a_new_session_is_found_by_its_old_one() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    let told = |name: &str, session: &str| {
+        daemon.post_event(&event(name, &json!({"session_id": session})), "");
+    };
+    told("UserPromptSubmit", "1-old");
+    let token = fs_err::read_to_string(home.home().join(".tma1/token")).unwrap();
+    let authorization = format!("Authorization: Bearer {}\r\n", token.trim());
+    let asked = "/api/session-state?agent=claude-code&session=1-old&cwd=/home/dev/shop";
+    let answered = || {
+        let (_, body) = http::request_as(home.port(), "GET", asked, &authorization, b"").unwrap();
+        serde_json::from_str::<Value>(&body).unwrap()["session"].clone()
+    };
+    told("UserPromptSubmit", "2-beside");
+    assert_eq!(answered(), "1-old");
+    told("SessionEnd", "1-old");
+    told("SessionStart", "3-new");
+    assert_eq!(answered(), "3-new");
 }
 
 #[test]
@@ -201,9 +260,10 @@ fn what_it_keeps_is_private_to_the_user() {
         let mode = fs_err::metadata(&directory).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700, "{}", directory.display());
     }
-    for file in fs_err::read_dir(root.join("data")).unwrap() {
-        let file = file.unwrap();
-        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{file:?}");
+    let files = fs_err::read_dir(root.join("data")).unwrap().map(|file| file.unwrap().path());
+    for file in files.chain([root.join("token")]) {
+        let mode = fs_err::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", file.display());
     }
 }
 

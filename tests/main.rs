@@ -12,6 +12,7 @@ mod agents;
 mod daemon;
 mod hook;
 mod install;
+mod mcp;
 mod replay;
 mod script;
 mod support;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::agent::{Agent, ToolAction, ToolCall};
+use crate::agent::{Agent, ToolCall};
 
 /// One hook event, as far as the world understands it.
 ///
@@ -104,11 +104,8 @@ fn tool_event(
         return EventKind::Other;
     }
     let input = payload.get("tool_input").unwrap_or(&Value::Null);
-    kind(ToolCall {
-        id: Some(text(payload, "tool_use_id")).filter(|id| !id.is_empty()).map(str::to_owned),
-        name: name.to_owned(),
-        action: ToolAction::of_call(agent, name, input, text(payload, "cwd")),
-    })
+    let id = Some(text(payload, "tool_use_id")).filter(|id| !id.is_empty()).map(str::to_owned);
+    kind(ToolCall::new(agent, id, name, input, text(payload, "cwd")))
 }
 
 fn required<'a>(

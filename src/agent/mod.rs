@@ -9,7 +9,7 @@ use std::fmt;
 
 pub use envelope::{Answer, Envelope, Reply};
 pub use event::{EventError, EventKind, HookEvent, SessionKey};
-pub use tool::{ToolAction, ToolCall};
+pub use tool::{Subject, ToolAction, ToolCall};
 
 /// A coding agent that we wire ourselves into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]

@@ -5,6 +5,8 @@ mod adapters;
 mod failure;
 mod hook;
 mod install;
+mod log;
+mod mcp_serve;
 mod printer;
 mod serve;
 mod uninstall;
@@ -56,6 +58,7 @@ enum Command {
     Uninstall(uninstall::Arguments),
     Serve(serve::Arguments),
     Hook(hook::Arguments),
+    McpServe(mcp_serve::Arguments),
 }
 
 /// What every command is given: how it was started, where things are, what is set, where to
@@ -116,6 +119,7 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
         Command::Uninstall(arguments) => uninstall::run(&arguments, &context),
         Command::Serve(arguments) => serve::run(&arguments, &context),
         Command::Hook(arguments) => Ok(hook::run(&arguments, context.printer)),
+        Command::McpServe(arguments) => mcp_serve::run(&arguments, &context),
     }
 }
 

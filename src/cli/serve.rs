@@ -1,11 +1,6 @@
 //! `tma1 serve`: runs the daemon in the foreground.
 
-use std::io::{self, IsTerminal};
-
-use anyhow::Context as _;
-use tracing_subscriber::EnvFilter;
-
-use crate::cli::{Context, ExitStatus, Failure};
+use crate::cli::{Context, ExitStatus, Failure, log};
 use crate::daemon;
 
 /// Run the daemon in the foreground until it is interrupted.
@@ -19,22 +14,10 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus, Failure> {
     let mut config = context.config.clone();
     config.port = arguments.port.unwrap_or(config.port);
-    log_to_stderr(&config.log)?;
+    log::to_stderr(&config.log)?;
     daemon::run(&config, &context.paths, context.printer).map_err(|error| {
         let hint = error.hint();
         Failure::new(error, hint)
     })?;
     Ok(ExitStatus::Done)
-}
-
-fn log_to_stderr(filter: &str) -> Result<(), Failure> {
-    let filter = EnvFilter::try_new(filter)
-        .with_context(|| format!("TMA1_LOG is {filter:?}, which is not a log filter"))
-        .map_err(|error| Failure::new(error, Some("set it to `debug`, say, or unset it".into())))?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
-    Ok(())
 }

@@ -1,12 +1,14 @@
-//! Who may ask: programs of this machine, and no web page.
+//! Who may ask: programs of this machine, and no web page; for what we know, programs of this user.
 //!
 //! A page in a browser can send requests to a loopback port, directly or, after it has pointed a
 //! name of its own at 127.0.0.1, under a host name that it controls. Both kinds carry a header that
 //! gives them away, so they are refused before anything is routed.
 
-use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
+use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
+
+use crate::daemon::token::Token;
 
 /// Set by browsers on every request; a page can't leave it out or change it.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -20,10 +22,17 @@ pub(super) enum Refusal {
     /// A web page asks.
     #[error("requests of web pages are not answered")]
     WebPage,
+    /// The program did not show the token.
+    #[error("the bearer token of the data directory is missing or wrong")]
+    Token,
 }
 
+/// What every program of this machine may ask: how the daemon is, and, as events say nothing of
+/// others, what to tell an agent after an event.
+const OPEN: [&str; 2] = ["/health", "/api/hooks"];
+
 /// Checks a request before it is routed.
-pub(super) fn check(request: &Parts) -> Result<(), Refusal> {
+pub(super) fn check(request: &Parts, token: &Token) -> Result<(), Refusal> {
     if comes_from_page(&request.headers) {
         return Err(Refusal::WebPage);
     }
@@ -31,9 +40,24 @@ pub(super) fn check(request: &Parts) -> Result<(), Refusal> {
         request.uri.authority().is_none_or(|authority| is_loopback(authority.as_str()));
     let mut hosts = request.headers.get_all(HOST).iter();
     match (hosts.next().and_then(as_text), hosts.next()) {
-        (Some(host), None) if is_loopback(host) && named_in_target => Ok(()),
-        _ => Err(Refusal::Host),
+        (Some(host), None) if is_loopback(host) && named_in_target => {}
+        _ => return Err(Refusal::Host),
     }
+    if OPEN.contains(&request.uri.path()) || shows(token, &request.headers) {
+        Ok(())
+    } else {
+        Err(Refusal::Token)
+    }
+}
+
+fn shows(token: &Token, headers: &HeaderMap) -> bool {
+    headers
+        .get(AUTHORIZATION)
+        .and_then(as_text)
+        .and_then(|value| value.split_once(' '))
+        .is_some_and(|(scheme, shown)| {
+            scheme.eq_ignore_ascii_case("bearer") && token.is(shown.as_bytes())
+        })
 }
 
 /// A user who types the address into a browser is no page: that is `none`.
@@ -60,12 +84,32 @@ mod tests {
     use super::*;
     use hyper::Request;
 
+    const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
     fn verdict(target: &str, headers: &[(&str, &str)]) -> Result<(), Refusal> {
         let mut request = Request::post(target);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        check(&request.body(()).unwrap().into_parts().0)
+        let token = Token::parse(TOKEN).unwrap();
+        check(&request.body(()).unwrap().into_parts().0, &token)
+    }
+
+    #[test]
+    fn what_we_know_is_for_who_shows_the_token() {
+        let showing = |authorization: &str| {
+            let headers = [("host", "localhost"), ("authorization", authorization)];
+            verdict("/api/session-state", &headers)
+        };
+        for scheme in ["Bearer", "bearer"] {
+            assert_eq!(showing(&format!("{scheme} {TOKEN}")), Ok(()));
+        }
+        for wrong in ["", "Bearer", "Bearer ", TOKEN, "Basic YTpi"] {
+            assert_eq!(showing(wrong), Err(Refusal::Token), "{wrong}");
+        }
+        for target in ["/", "/api/session-state", "/health/", "/api/hooks/x"] {
+            assert_eq!(verdict(target, &[("host", "localhost")]), Err(Refusal::Token), "{target}");
+        }
     }
 
     #[test]

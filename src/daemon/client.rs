@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
 use crate::clock;
+use crate::daemon::token::Token;
 
 /// The response header by which a client knows that it is the daemon that answered, and not a
 /// stranger on the same port, whose words must not reach a model.
@@ -41,7 +42,36 @@ pub fn post_event(port: u16, agent: Agent, event: &[u8], deadline: Instant) -> i
     )
     .into_bytes();
     request.extend_from_slice(event);
-    round_trip(port, &request, deadline)
+    round_trip(port, &request, deadline)?.successful()
+}
+
+/// What the daemon answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// The HTTP status.
+    pub status: u16,
+    /// The body, whole.
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    fn successful(self) -> io::Result<Vec<u8>> {
+        if self.status == 200 {
+            Ok(self.body)
+        } else {
+            Err(invalid("the daemon refused the request"))
+        }
+    }
+}
+
+/// Asks the daemon for `target`, a path with a query, as a program of its user.
+pub fn get(port: u16, target: &str, token: &Token, deadline: Instant) -> io::Result<Response> {
+    let request = format!(
+        "GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {}\r\n\
+         Connection: close\r\n\r\n",
+        token.as_str()
+    );
+    round_trip(port, request.as_bytes(), deadline)
 }
 
 /// How a daemon is: its answer to `GET /health`.
@@ -61,7 +91,7 @@ pub struct Health {
 pub fn health(port: u16, deadline: Instant) -> io::Result<Health> {
     let request =
         format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
-    let body = round_trip(port, request.as_bytes(), deadline)?;
+    let body = round_trip(port, request.as_bytes(), deadline)?.successful()?;
     Ok(serde_json::from_slice(&body)?)
 }
 
@@ -75,14 +105,14 @@ pub fn remaining(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(clock::monotonic())
 }
 
-fn round_trip(port: u16, request: &[u8], deadline: Instant) -> io::Result<Vec<u8>> {
+fn round_trip(port: u16, request: &[u8], deadline: Instant) -> io::Result<Response> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let mut stream = TcpStream::connect_timeout(&address, time_left(deadline)?)?;
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(time_left(deadline)?))?;
     stream.write_all(request)?;
     let response = read_to_end(&mut stream, deadline)?;
-    body_of(&response).map(<[u8]>::to_vec)
+    parse(&response)
 }
 
 /// A socket timeout of zero would mean none, so no time left is an error.
@@ -112,8 +142,8 @@ fn read_to_end(stream: &mut TcpStream, deadline: Instant) -> io::Result<Vec<u8>>
     }
 }
 
-/// The body of a response that is ours, successful and whole.
-fn body_of(response: &[u8]) -> io::Result<&[u8]> {
+/// Reads a response that is ours and whole.
+fn parse(response: &[u8]) -> io::Result<Response> {
     let mut headers = [httparse::EMPTY_HEADER; 16];
     let mut head = httparse::Response::new(&mut headers);
     let httparse::Status::Complete(body_start) =
@@ -126,16 +156,13 @@ fn body_of(response: &[u8]) -> io::Result<&[u8]> {
     if header(PROTOCOL_HEADER).is_none_or(|header| header.value != PROTOCOL_VERSION.as_bytes()) {
         return Err(invalid("the answer is not from a tma1 daemon of this protocol version"));
     }
-    if head.code != Some(200) {
-        return Err(invalid("the daemon refused the request"));
-    }
     let length = header("content-length")
         .and_then(|header| std::str::from_utf8(header.value).ok()?.parse::<usize>().ok());
     let body = response.get(body_start..).unwrap_or_default();
     if length != Some(body.len()) {
         return Err(ErrorKind::UnexpectedEof.into());
     }
-    Ok(body)
+    Ok(Response { status: head.code.unwrap_or_default(), body: body.to_vec() })
 }
 
 fn invalid(reason: &'static str) -> io::Error {
@@ -146,14 +173,14 @@ fn invalid(reason: &'static str) -> io::Error {
 mod tests {
     use super::*;
 
-    fn body(response: &str) -> Option<&[u8]> {
-        body_of(response.as_bytes()).ok()
+    fn body(response: &str) -> Option<Vec<u8>> {
+        parse(response.as_bytes()).and_then(Response::successful).ok()
     }
 
     #[test]
     fn a_whole_answer_of_the_daemon_is_taken() {
         let response = "HTTP/1.1 200 OK\r\nTma1-Protocol: 1\r\nContent-Length: 2\r\n\r\nhi";
-        assert_eq!(body(response), Some(&b"hi"[..]));
+        assert_eq!(body(response), Some(b"hi".to_vec()));
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! The way of a hook event: parsed, folded into the world, appended to the log, answered.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::agent::{Agent, Envelope, EventError, HookEvent, Reply};
 use crate::clock::{self, Timestamp};
+use crate::daemon::state::{Question, Which};
 use crate::sensor::project;
 use crate::store::{Database, Entry, EventLog, StoreError};
-use crate::world::World;
+use crate::world::{SessionState, World};
 
 /// How long an answer waits for its event to be in the log. A hook waits 500 ms in all; a disk that
 /// takes longer than this costs the log its promise, not the agent its answer.
@@ -59,7 +60,7 @@ impl Hooks {
         };
         let (answer, logged) = {
             // Under one lock, so that the log has the events in the order in which they were folded.
-            let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut world = self.world();
             fold(&mut world, &event, &self.home, now);
             let logged = self.log.append(Entry { at: now, agent, payload });
             (world.answer(&event, now), logged)
@@ -72,6 +73,24 @@ impl Hooks {
             );
         }
         if self.injection { envelope.seal(&event.name, answer) } else { Reply::Empty }
+    }
+
+    /// What the session is and did that `question` asks for; none if we don't know it.
+    pub(super) fn session_state(&self, question: &Question) -> Option<SessionState> {
+        let world = self.world();
+        let latest_in = |cwd: &str, agent| world.latest_session(&root_of(cwd, &self.home), agent);
+        let key = match &question.which {
+            Which::Session { key, cwd: Some(cwd) } if world.has_ended(key) => {
+                latest_in(cwd, Some(key.agent))
+            }
+            Which::Session { key, .. } => Some(key),
+            Which::LatestIn { cwd, agent } => latest_in(cwd, *agent),
+        };
+        world.session_state(key?, question.actions, clock::now())
+    }
+
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a request that is no event, mentions it once a minute, and answers with nothing.
@@ -103,12 +122,12 @@ pub(super) fn rebuild(
 
 /// Folds an event into the world, looking up its project only where that can matter.
 fn fold(world: &mut World, event: &HookEvent, home: &Path, at: Timestamp) {
-    let root = if world.places(event) {
-        project::root_of(Path::new(&event.cwd), home).to_string_lossy().into_owned()
-    } else {
-        String::new()
-    };
+    let root = if world.places(event) { root_of(&event.cwd, home) } else { String::new() };
     world.apply(event, &root, at);
+}
+
+fn root_of(cwd: &str, home: &Path) -> String {
+    project::root_of(Path::new(cwd), home).to_string_lossy().into_owned()
 }
 
 /// Counts requests that are no events.

@@ -6,6 +6,8 @@ mod error;
 mod hooks;
 mod routes;
 mod server;
+mod state;
+pub mod token;
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -24,6 +26,9 @@ use crate::setup::purge;
 use crate::store::{Database, EventLog};
 pub use error::DaemonError;
 use hooks::Hooks;
+use routes::Routes;
+pub use state::{DEFAULT_ACTIONS, MAX_ACTIONS};
+use token::Token;
 
 /// The largest event that is taken, in bytes. A 1.5 MB `Write` makes a 3 MB event; beyond this
 /// limit the event is answered with nothing.
@@ -42,14 +47,15 @@ pub fn run(config: &Config, paths: &Paths, printer: Printer) -> Result<(), Daemo
         // Before anything else: a signal that comes while the daemon starts must end it too.
         let shutdown = platform::shutdown_requested()?;
         let listener = listen(config.port).await?;
-        let hooks = Arc::new(start(config, paths)?);
+        let token = Token::read_or_create(&paths.token())?;
+        let routes = Arc::new(Routes { hooks: start(config, paths)?, token });
         printer.error_line(format_args!(
             "tma1 {} is listening on 127.0.0.1:{}, with its data in {}. Ctrl-C ends it.",
             env!("CARGO_PKG_VERSION"),
             config.port,
             paths.display(&paths.data()),
         ));
-        server::serve(listener, hooks, shutdown).await;
+        server::serve(listener, routes, shutdown).await;
         Ok(())
     });
     // What is still queued for the log is written when the last connection lets go of it.

@@ -4,45 +4,59 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::json;
 
 use crate::agent::{Agent, Envelope, Reply};
 use crate::daemon::MAX_EVENT_BYTES;
-use crate::daemon::access;
+use crate::daemon::access::{self, Refusal};
 use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION};
 use crate::daemon::hooks::{Hooks, Unusable};
+use crate::daemon::state::Question;
+use crate::daemon::token::Token;
 
 /// How long a request may take to arrive. The hook that sends it has given up long before.
 const BODY_TIMEOUT: Duration = Duration::from_secs(2);
 
 type HttpResponse = Response<Full<Bytes>>;
 
-/// Answers a request.
-pub(super) async fn respond(hooks: &Hooks, request: Request<Incoming>) -> HttpResponse {
-    let (head, body) = request.into_parts();
-    let mut response = match access::check(&head) {
-        Err(refusal) => failure(StatusCode::FORBIDDEN, &refusal.to_string()),
-        Ok(()) => route(hooks, &head, body).await,
-    };
-    response.headers_mut().insert(
-        HeaderName::from_static(PROTOCOL_HEADER),
-        HeaderValue::from_static(PROTOCOL_VERSION),
-    );
-    response
+/// What requests are answered from.
+#[derive(Debug)]
+pub(super) struct Routes {
+    pub hooks: Hooks,
+    pub token: Token,
+}
+
+impl Routes {
+    /// Answers a request.
+    pub(super) async fn respond(&self, request: Request<Incoming>) -> HttpResponse {
+        let (head, body) = request.into_parts();
+        let mut response = match access::check(&head, &self.token) {
+            Err(refusal) => refused(refusal),
+            Ok(()) => route(&self.hooks, &head, body).await,
+        };
+        response.headers_mut().insert(
+            HeaderName::from_static(PROTOCOL_HEADER),
+            HeaderValue::from_static(PROTOCOL_VERSION),
+        );
+        response
+    }
 }
 
 async fn route(hooks: &Hooks, head: &Parts, body: Incoming) -> HttpResponse {
     match (head.uri.path(), &head.method) {
         ("/health", &Method::GET) => health(),
-        ("/health", _) => not_allowed("GET"),
         ("/api/hooks", &Method::POST) => {
             let reply = event(hooks, head.uri.query().unwrap_or_default(), body).await;
             content(StatusCode::OK, reply.content_type(), reply.into_body())
         }
         ("/api/hooks", _) => not_allowed("POST"),
+        ("/api/session-state", &Method::GET) => {
+            session_state(hooks, head.uri.query().unwrap_or_default())
+        }
+        ("/health" | "/api/session-state", _) => not_allowed("GET"),
         _ => failure(StatusCode::NOT_FOUND, "there is nothing here"),
     }
 }
@@ -55,6 +69,18 @@ fn health() -> HttpResponse {
         pid: std::process::id(),
     };
     content(StatusCode::OK, "application/json", json!(health).to_string())
+}
+
+fn session_state(hooks: &Hooks, query: &str) -> HttpResponse {
+    let question = match Question::parse(query) {
+        Ok(question) => question,
+        Err(error) => return failure(StatusCode::BAD_REQUEST, &error.to_string()),
+    };
+    match hooks.session_state(&question).map(|state| serde_json::to_string(&state)) {
+        Some(Ok(state)) => content(StatusCode::OK, "application/json", state),
+        Some(Err(error)) => failure(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        None => failure(StatusCode::NOT_FOUND, "no event of this session has been seen"),
+    }
 }
 
 /// A hook always gets 200: to its agent a failure of ours must look like nothing to say.
@@ -73,16 +99,25 @@ async fn event(hooks: &Hooks, query: &str, body: Incoming) -> Reply {
 /// Whose event this is, and how the answer is to be shaped: `?source=codex&envelope=codex`. Without
 /// them it is Claude Code.
 fn source(query: &str) -> Option<(Agent, Envelope)> {
-    let parameter = |name: &str| {
-        query.split('&').filter_map(|pair| pair.split_once('=')).find(|pair| pair.0 == name)
-    };
+    let parameter =
+        |name: &str| form_urlencoded::parse(query.as_bytes()).find(|(found, _)| found == name);
     let agent = |name: &str| match parameter(name) {
-        Some((_, value)) => Agent::from_name(value),
+        Some((_, value)) => Agent::from_name(&value),
         None => Some(Agent::ClaudeCode),
     };
     let source = agent("source")?;
     let envelope = if parameter("envelope").is_some() { agent("envelope")? } else { source };
     Some((source, envelope.into()))
+}
+
+fn refused(refusal: Refusal) -> HttpResponse {
+    let reason = refusal.to_string();
+    if refusal != Refusal::Token {
+        return failure(StatusCode::FORBIDDEN, &reason);
+    }
+    let mut response = failure(StatusCode::UNAUTHORIZED, &reason);
+    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    response
 }
 
 fn not_allowed(method: &'static str) -> HttpResponse {
@@ -116,6 +151,7 @@ mod tests {
             ("source=codex&envelope=codex", codex),
             ("envelope=codex&source=codex&x=y", codex),
             ("source=codex", codex),
+            ("%73ource=code%78", codex),
             ("envelope=codex", Some((Agent::ClaudeCode, Envelope::Codex))),
             ("source=emacs", None),
             ("envelope=", None),

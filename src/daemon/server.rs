@@ -13,8 +13,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::daemon::hooks::Hooks;
-use crate::daemon::routes;
+use crate::daemon::routes::Routes;
 
 /// How many connections are served at once; further ones wait to be accepted.
 const MAX_CONNECTIONS: usize = 256;
@@ -29,10 +28,10 @@ const GRACE: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Serves `hooks` on `listener` until `shutdown` completes.
+/// Serves `routes` on `listener` until `shutdown` completes.
 pub(super) async fn serve(
     listener: TcpListener,
-    hooks: Arc<Hooks>,
+    routes: Arc<Routes>,
     shutdown: impl Future<Output = ()>,
 ) {
     let connections = GracefulShutdown::new();
@@ -43,10 +42,10 @@ pub(super) async fn serve(
             () = &mut shutdown => break,
             accepted = acceptor.accept() => accepted,
         };
-        let hooks = Arc::clone(&hooks);
+        let routes = Arc::clone(&routes);
         let service = service_fn(move |request| {
-            let hooks = Arc::clone(&hooks);
-            async move { Ok::<_, Infallible>(routes::respond(&hooks, request).await) }
+            let routes = Arc::clone(&routes);
+            async move { Ok::<_, Infallible>(routes.respond(request).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())

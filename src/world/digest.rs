@@ -1,6 +1,5 @@
 //! The digest: what an agent should know before its next step, as data.
 
-use std::cmp::Reverse;
 use std::time::Duration;
 
 use crate::agent::{Agent, SessionKey};
@@ -91,9 +90,7 @@ impl<'a> Digest<'a> {
 
 impl<'a> Work<'a> {
     fn of_session(session: &'a Session) -> Self {
-        let mut tools: Vec<(&str, u64)> =
-            session.tools.iter().map(|(name, count)| (name.as_str(), *count)).collect();
-        tools.sort_by_key(|(name, count)| (Reverse(*count), *name));
+        let mut tools = session.tools_by_use();
         tools.truncate(TOP_TOOLS);
         let recent_files: Vec<&str> =
             session.recent_files.iter().map(|path| session.project.relative(path)).collect();

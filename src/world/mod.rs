@@ -7,14 +7,17 @@ mod digest;
 mod project;
 mod render;
 mod session;
+mod state;
 
 use std::collections::HashMap;
 
-use crate::agent::{Answer, EventKind, HookEvent, SessionKey};
+use crate::agent::{Agent, Answer, EventKind, HookEvent, SessionKey};
 use crate::clock::Timestamp;
 use digest::Digest;
 use project::Project;
+pub use session::RECENT_ACTIONS;
 use session::Session;
+pub use state::SessionState;
 
 /// How many sessions are kept in memory; beyond it the one that was silent for longest goes. The
 /// log still has it.
@@ -64,6 +67,35 @@ impl World {
                 .map_or(Answer::Nothing, |digest| Answer::Context(render::block(&digest))),
             _ => Answer::Nothing,
         }
+    }
+
+    /// What a session is and did, with up to `actions` of its last tool calls; none if we don't know
+    /// the session.
+    pub fn session_state(
+        &self,
+        key: &SessionKey,
+        actions: usize,
+        now: Timestamp,
+    ) -> Option<SessionState> {
+        let session = self.sessions.get(key)?;
+        Some(SessionState::of(key, session, actions, now))
+    }
+
+    /// Whether we know that the session has ended.
+    pub fn has_ended(&self, key: &SessionKey) -> bool {
+        self.sessions.get(key).is_some_and(|session| session.ended)
+    }
+
+    /// The session in the project at `project_root`, of `agent` or of any, that did something last.
+    pub fn latest_session(&self, project_root: &str, agent: Option<Agent>) -> Option<&SessionKey> {
+        let project = Project::new(project_root);
+        self.sessions
+            .iter()
+            .filter(|(key, session)| {
+                session.project == project && agent.is_none_or(|agent| key.agent == agent)
+            })
+            .max_by_key(|(key, session)| (session.last_event_at, *key))
+            .map(|(key, _)| key)
     }
 
     fn digest<'a>(&'a self, event: &'a HookEvent, now: Timestamp) -> Option<Digest<'a>> {

@@ -1,4 +1,5 @@
-//! How a digest reads: the `<tma1-context>` block.
+//! How a digest reads: the `<tma1-context>` block; and how a value from outside reads wherever a
+//! model does.
 //!
 //! Everything in the block is data about the user's machine, shown to a model. File names and ids
 //! come from outside, so no value can leave its line, end the block or grow without bound.
@@ -100,16 +101,21 @@ fn short_id(id: &str) -> String {
     defuse(&id)
 }
 
-fn name(name: &str) -> String {
-    let mut name = one_line(name);
-    if truncate(&mut name, MAX_NAME_CHARS) {
-        name.push_str("...");
+pub(super) fn name(name: &str) -> String {
+    text(name, MAX_NAME_CHARS)
+}
+
+/// The beginning of a text, up to `chars` characters.
+pub(super) fn text(text: &str, chars: usize) -> String {
+    let mut text = one_line(text);
+    if truncate(&mut text, chars) {
+        text.push_str("...");
     }
-    defuse(&name)
+    defuse(&text)
 }
 
 /// A path keeps its end, which tells more than its beginning.
-fn path(path: &str) -> String {
+pub(super) fn path(path: &str) -> String {
     let path = one_line(path);
     let excess = path.chars().count().saturating_sub(MAX_PATH_CHARS);
     if excess == 0 {

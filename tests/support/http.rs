@@ -9,12 +9,23 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Sends one request and returns the status and the body of the answer.
 pub fn request(port: u16, method: &str, target: &str, body: &[u8]) -> io::Result<(u16, String)> {
+    request_as(port, method, target, "", body)
+}
+
+/// The same with further header lines, each with its line end.
+pub fn request_as(
+    port: u16,
+    method: &str,
+    target: &str,
+    headers: &str,
+    body: &[u8],
+) -> io::Result<(u16, String)> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     write!(
         stream,
         "{method} {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\
-         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+         Content-Type: application/json\r\nContent-Length: {}\r\n{headers}\r\n",
         body.len()
     )?;
     stream.write_all(body)?;

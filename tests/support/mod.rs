@@ -3,6 +3,7 @@
 pub mod daemon;
 pub mod home;
 pub mod http;
+pub mod mcp;
 pub mod npm;
 pub mod process;
 pub mod snapshot;

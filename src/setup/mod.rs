@@ -2,6 +2,7 @@
 
 pub mod adapter;
 pub mod apply;
+pub mod assets;
 pub mod binary;
 pub mod diff;
 pub mod edit;

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
+use tma1::setup::assets::{COMMANDS, SKILLS};
 
 use crate::support::daemon::Daemon;
 use crate::support::home::TestHome;
@@ -76,6 +77,45 @@ fn it_has_one_tool_that_reads_only() {
     );
     let arguments: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
     assert_eq!(arguments, ["action_limit", "verbose"]);
+}
+
+/// The names of all fields in a value.
+fn fields(value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(object) => object
+            .iter()
+            .flat_map(|(name, value)| [vec![name.clone()], fields(value)].concat())
+            .collect(),
+        Value::Array(values) => values.iter().flat_map(fields).collect(),
+        _ => vec![],
+    }
+}
+
+#[test]
+fn what_skills_and_commands_name_is_there() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    work(&daemon, &home, "codex", "s", "Bash", &json!({"command": "ls"}));
+    let mut server = open(command(&home));
+    let tools = server.request("tools/list", json!({}))["result"]["tools"].clone();
+    let mut known = fields(&state(server.call(TOOL, &json!({"verbose": true}), &json!({}))));
+    for tool in tools.as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        known.extend([name.to_owned(), format!("mcp__tma1__{name}")]);
+        known.extend(tool["inputSchema"]["properties"].as_object().unwrap().keys().cloned());
+    }
+    for asset in SKILLS.iter().chain(COMMANDS) {
+        assert!(asset.text.contains(TOOL), "{}", asset.path);
+        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        for word in asset.text.split(|c| !is_name(c)).filter(|word| word.contains('_')) {
+            let is_variable = word.chars().all(|c| c == '_' || c.is_ascii_digit());
+            assert!(
+                is_variable || known.iter().any(|name| name == word),
+                "{word} in {}",
+                asset.path
+            );
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 pub mod adapter;
 pub mod apply;
+pub mod assets;
 pub mod binary;
 pub mod codex_trust;
 pub mod diff;

@@ -79,7 +79,7 @@ impl MarkerError {
 pub fn install_into(before: &[u8], inside: &str) -> Result<Vec<u8>, MarkerError> {
     let (mark, text) = text::decode(before).map_err(MarkerError::NotUtf8)?;
     let layout = Layout::of(text)?;
-    let line_end = layout.block.as_ref().map(|block| tail::end_of_line(text, block.whole.start).1);
+    let line_end = layout.block.as_ref().map(|block| tail::line_end_at(text, block.whole.start));
     let line_end = line_end.unwrap_or_else(|| text::line_end(text));
     let inside: String =
         inside.trim_end_matches(['\r', '\n']).lines().flat_map(|line| [line, line_end]).collect();

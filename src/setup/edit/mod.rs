@@ -25,4 +25,5 @@ mod value;
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
+#[cfg(test)]
 mod properties;

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::setup::edit::splice::Splice;
+use crate::setup::edit::text;
 
 /// Adds `block`, lines without a final line end, at the end of `text`.
 pub(super) fn append(text: &str, block: &str, line_end: &str) -> Splice {
@@ -22,7 +23,7 @@ pub(super) fn append(text: &str, block: &str, line_end: &str) -> Splice {
 /// Takes the lines at `block` out, and what `append` added around them if it is still there.
 pub(super) fn cut(text: &str, block: Range<usize>) -> Splice {
     let before = text.get(..block.start).unwrap_or("");
-    let line_end = end_of_line(text, block.start).1;
+    let line_end = line_end_at(text, block.start);
     let (_, last_end) = end_of_line(text, block.end);
     let added = if last_end.is_empty() {
         line_end.repeat(2)
@@ -33,6 +34,14 @@ pub(super) fn cut(text: &str, block: Range<usize>) -> Splice {
     };
     let start = before.strip_suffix(&added).map_or(block.start, str::len);
     Splice::removal(start..block.end + last_end.len())
+}
+
+/// How the line at `offset` ends, or else the first one of the text.
+pub(super) fn line_end_at(text: &str, offset: usize) -> &str {
+    match end_of_line(text, offset).1 {
+        "" => text::line_end(text),
+        line_end => line_end,
+    }
 }
 
 /// Where the content of the line at `offset` ends, and its line end.

@@ -66,6 +66,11 @@ fn an_inline_parent_takes_an_inline_table() {
             "mcp_servers = { b.c = 1, a.command = 'x',  }\n",
             format!("mcp_servers = {{ b.c = 1, a.command = 'x', {ours},  }}\n"),
         ),
+        // Several lines, as of TOML 1.1.
+        (
+            "mcp_servers = {\n  # b, c\n  a = 1, # d, e\n}\n",
+            format!("mcp_servers = {{\n  # b, c\n  a = 1, {ours}, # d, e\n}}\n"),
+        ),
     ] {
         assert_eq!(install(before).unwrap(), after);
         assert_eq!(install(&after).unwrap(), after);
@@ -110,8 +115,13 @@ fn what_is_outdated_is_updated_in_place() {
             "[mcp_servers.tma1] # c\r\n  command = \"/usr/bin/tma1\"\r\n  args = [\"mcp-serve\"]\r\n  env.A = '1'\r\n",
         ),
         (
-            "[mcp_servers.tma1]",
-            "[mcp_servers.tma1]\ncommand = \"/usr/bin/tma1\"\nargs = [\"mcp-serve\"]",
+            "a = 1\n\n[mcp_servers.tma1]",
+            "a = 1\n\n[mcp_servers.tma1]\ncommand = \"/usr/bin/tma1\"\nargs = [\"mcp-serve\"]",
+        ),
+        // Line ends of both kinds.
+        (
+            "a = 1\r\n\r\n[mcp_servers.tma1]\n[x]\r\n",
+            "a = 1\r\n\r\n[mcp_servers.tma1]\ncommand = \"/usr/bin/tma1\"\nargs = [\"mcp-serve\"]\n[x]\r\n",
         ),
         (
             "mcp_servers.tma1.args = 1\n[x]\n",
@@ -127,7 +137,7 @@ fn what_is_outdated_is_updated_in_place() {
         ),
         (
             "[mcp_servers.tma1.tools.x]\napproval_mode = 'approve'\n",
-            &format!("[mcp_servers.tma1.tools.x]\napproval_mode = 'approve'\n\n{OURS}"),
+            &format!("{OURS}\n[mcp_servers.tma1.tools.x]\napproval_mode = 'approve'\n"),
         ),
     ] {
         assert_eq!(install(before).unwrap(), after);

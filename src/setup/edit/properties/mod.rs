@@ -4,6 +4,7 @@ mod generators;
 mod hooks;
 mod markers;
 mod member;
+mod mutations;
 mod removal;
 mod toml;
 

@@ -160,11 +160,11 @@ pub(super) fn start_of_values(table: &dyn TableLike) -> Option<usize> {
     keys.filter_map(|(name, _)| Some(table.key(name)?.span()?.start)).min()
 }
 
-/// Where the last value in an inline table ends.
-pub(super) fn end_of_values(table: &InlineTable) -> Option<usize> {
-    let ends = table.iter().filter_map(|(_, value)| match value {
-        Value::InlineTable(inner) if inner.is_dotted() => end_of_values(inner),
-        value => Some(value.span()?.end),
+/// Where each value in an inline table ends.
+pub(super) fn ends_of_values(table: &InlineTable) -> Vec<usize> {
+    let ends = table.iter().map(|(_, value)| match value {
+        Value::InlineTable(inner) if inner.is_dotted() => ends_of_values(inner),
+        value => value.span().map(|range| range.end).into_iter().collect(),
     });
-    ends.max()
+    ends.flatten().collect()
 }

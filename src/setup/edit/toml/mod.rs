@@ -144,7 +144,6 @@ impl TableEntry {
         if let Some(Item::Value(Value::InlineTable(parent))) = document.parent() {
             let key = parent.key(self.name).and_then(toml_edit::Key::span);
             let range = key.unwrap_or_default().start..own.span().unwrap_or_default().end;
-            let parent = parent.span().unwrap_or_default();
             return Ok(vec![Splice::removal(with_comma(document.text, parent, range))]);
         }
         let runs = document.lines_of(self.name).into_iter();
@@ -215,17 +214,24 @@ impl TableEntry {
 
     fn insert(&self, document: &Document<'_>, parent: &InlineTable) -> Splice {
         let own = assignment(self.name, &Literal::Table(self.values.clone()));
-        match document::end_of_values(parent) {
+        match document::ends_of_values(parent).into_iter().max() {
             Some(end) => Splice::insertion(end, format!(", {own}")),
             None => Splice::insertion(document.inside(parent.span()), own),
         }
     }
 
+    /// Adds our table at the end, or in front of tables below it.
     fn append(&self, document: &Document<'_>) -> Splice {
-        let line_end = text::line_end(document.text);
+        let below = document.lines_of(self.name).into_iter().next();
+        let below = below.map(|(lines, _)| lines.start);
+        let line_end = tail::line_end_at(document.text, below.unwrap_or(0));
         let mut lines = vec![format!("[{}.{}]", self.parent, self.name)];
         lines.extend(self.values.iter().map(|(key, value)| assignment(key, value)));
-        tail::append(document.text, &lines.join(line_end), line_end)
+        let table = lines.join(line_end);
+        match below {
+            Some(at) => Splice::insertion(at, format!("{table}{line_end}{line_end}")),
+            None => tail::append(document.text, &table, line_end),
+        }
     }
 }
 
@@ -251,32 +257,38 @@ fn add_values(document: &Document<'_>, own: &Item, assignments: &[String]) -> Sp
         (_, Some(first)) => {
             let start = line_start(text, first);
             let way = text.get(start..first).unwrap_or("");
-            let line_end = text::line_end(text);
+            let line_end = tail::line_end_at(text, first);
             let lines: Vec<_> =
                 assignments.iter().map(|line| format!("{way}{line}{line_end}")).collect();
             Splice::insertion(start, lines.concat())
         }
         (_, None) => {
             let header = own.span().unwrap_or_default();
-            let line_end = text::line_end(text);
+            let line_end = tail::line_end_at(text, header.end);
             let lines = assignments.iter().map(|line| format!("{line_end}{line}"));
             Splice::insertion(end_of_line(text, header.end).0, lines.collect())
         }
     }
 }
 
-/// A value within the inline table at `parent`, with the comma that goes with it.
-fn with_comma(text: &str, parent: Range<usize>, value: Range<usize>) -> Range<usize> {
-    let before = text.get(parent.start + 1..value.start).unwrap_or("").trim_end();
-    let after = text.get(value.end..parent.end.saturating_sub(1)).unwrap_or("");
-    let next = after.trim_start().strip_prefix(',').map(str::trim_start);
-    match (before.strip_suffix(','), next) {
+/// The value at `range` in the inline table `parent`, with the comma that goes with it.
+fn with_comma(text: &str, parent: &InlineTable, range: Range<usize>) -> Range<usize> {
+    let ends = document::ends_of_values(parent);
+    let after = text.get(range.end..).unwrap_or("");
+    let after_comma = after.split_once(',').map(|(_, next)| next.trim_start_matches([' ', '\t']));
+    let previous = ends.iter().filter(|end| **end <= range.start).max();
+    let comma = previous.and_then(|end| Some(end + text.get(*end..range.start)?.find(',')?));
+    match (after_comma, comma) {
         // Up to the next value.
-        (_, Some(next)) if !next.is_empty() => value.start..value.end + after.len() - next.len(),
-        // From the end of the one before.
-        (Some(before), _) => parent.start + 1 + before.len()..value.end,
+        (Some(next), _) if ends.iter().any(|end| *end > range.end) => {
+            range.start..text.len() - next.len()
+        }
+        // From the end of the previous one.
+        (_, Some(comma)) => comma..range.end,
         // A last comma can't stay alone.
-        (None, Some(_)) => value.start..value.end + after.find(',').map_or(0, |at| at + 1),
-        (None, None) => value,
+        (Some(_), None) if after.trim_start().starts_with(',') => {
+            range.start..range.end + after.find(',').map_or(0, |at| at + 1)
+        }
+        _ => range,
     }
 }

@@ -13,6 +13,8 @@ pub struct Paths {
     pub root: PathBuf,
     /// Claude Code's directory: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
     pub claude_config: PathBuf,
+    /// Where Claude Code keeps its MCP servers.
+    pub claude_state: PathBuf,
     /// Codex's directory: `CODEX_HOME`, else `~/.codex`.
     pub codex_home: PathBuf,
 }
@@ -56,7 +58,8 @@ impl Paths {
             absolute(environment, "CLAUDE_CONFIG_DIR")?.unwrap_or_else(|| home.join(".claude"));
         let codex_home =
             absolute(environment, "CODEX_HOME")?.unwrap_or_else(|| home.join(".codex"));
-        Ok(Self { home, root, claude_config, codex_home })
+        let claude_state = claude_state(environment, &home, &claude_config);
+        Ok(Self { home, root, claude_config, claude_state, codex_home })
     }
 
     /// The same with our own directory at `root`, as an option of the command line says.
@@ -114,6 +117,18 @@ impl Paths {
             Ok(rest) => format!("~/{}", rest.display()),
             Err(_) => path.display().to_string(),
         }
+    }
+}
+
+/// Claude Code's own rule: `.config.json` in its directory if there is one, else `.claude.json`,
+/// which moves into that directory with `CLAUDE_CONFIG_DIR`.
+fn claude_state(environment: &Environment, home: &Path, config: &Path) -> PathBuf {
+    let preferred = config.join(".config.json");
+    let is_moved = environment.get("CLAUDE_CONFIG_DIR").is_some();
+    match (preferred.exists(), is_moved) {
+        (true, _) => preferred,
+        (false, true) => config.join(".claude.json"),
+        (false, false) => home.join(".claude.json"),
     }
 }
 

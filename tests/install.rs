@@ -68,12 +68,14 @@ fn a_dry_run_writes_nothing_and_shows_what_a_real_run_writes() {
     let before = tree(home.root());
     let diff = home.tma1(&[&INSTALL[..], &["--dry-run"]].concat()).succeeded().stdout;
     assert_eq!(tree(home.root()), before);
-    let files: Vec<_> = diff.split("--- ").skip(1).collect();
-    home.tma1(&INSTALL).succeeded();
-    let [script_diff, settings_diff] = files[files.len() - 2..] else {
-        panic!("{diff}");
+    let of_file = |name: &str| {
+        let header = format!("+++ ~/{name}");
+        diff.split("--- ").find(|file| file.contains(&header)).unwrap_or_else(|| panic!("{diff}"))
     };
+    home.tma1(&INSTALL).succeeded();
+    let script_diff = of_file(".tma1/hooks/tma1-hook.sh");
     assert_eq!(patched("", script_diff), fs_err::read_to_string(script(&home)).unwrap());
+    let settings_diff = of_file(".claude/settings.json");
     let after = fs_err::read_to_string(settings(&home)).unwrap();
     assert_eq!(patched(SETTINGS, settings_diff), after);
     assert!(diff.ends_with("1 updated. Nothing was written.\n"), "{diff}");

@@ -101,7 +101,8 @@ fn the_plan_is_there_for_programs_too() {
     let dry = home.tma1(&[&install[..], &["--dry-run"]].concat()).succeeded();
     let plan: Value = serde_json::from_str(&dry.stdout).unwrap();
     assert_eq!(plan["dry_run"], true);
-    let settings = &plan["changes"][2];
+    let is_settings = |change: &&Value| change["path"].to_string().contains("settings.json");
+    let settings = plan["changes"].as_array().unwrap().iter().find(is_settings).unwrap();
     assert_eq!(settings["action"], "update");
     assert_eq!(settings["hooks"], "25 hooks added");
     assert!(settings["diff"].as_str().unwrap().contains("tma1-hook.sh"), "{plan:#}");

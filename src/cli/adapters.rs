@@ -1,8 +1,11 @@
 //! What install and uninstall have in common on the command line.
 
+use std::path::{Path, PathBuf};
+
 use crate::cli::{Context, Failure, Printer};
 use crate::paths::Paths;
 use crate::platform;
+use crate::sensor;
 use crate::setup::adapter::{Artifact, Site};
 use crate::setup::binary::{Binary, Started};
 use crate::setup::diff::{Diff, PlanJson, Report};
@@ -36,13 +39,33 @@ pub(super) fn binary(context: &Context) -> Result<Binary, Failure> {
     })
 }
 
+/// The project whose own files are meant.
+///
+/// Without --project it is the Git repository of the working directory, if there is one.
+pub(super) fn project(named: Option<&Path>, context: &Context) -> Result<Option<PathBuf>, Failure> {
+    if let Some(named) = named {
+        let path = fs_err::canonicalize(named)?;
+        if path.is_dir() {
+            return Ok(Some(path));
+        }
+        let error = anyhow::anyhow!("{} is not a folder", named.display());
+        return Err(Failure::new(error, Some("name the root folder of a project".to_owned())));
+    }
+    let root = sensor::project::root_of(&std::env::current_dir()?, &context.paths.home);
+    Ok(Some(root).filter(|root| root.join(".git").exists() && *root != context.paths.home))
+}
+
 /// Where and for what is installed.
-pub(super) fn site<'a>(context: &'a Context, binary: &'a Binary) -> Result<Site<'a>, Failure> {
+pub(super) fn site<'a>(
+    context: &'a Context,
+    binary: &'a Binary,
+    project: Option<&'a Path>,
+) -> Result<Site<'a>, Failure> {
     if !platform::RUNS_SHELL_SCRIPTS {
         let refusal = anyhow::anyhow!("the hooks can't be installed on Windows yet");
         return Err(Failure::new(refusal, None));
     }
-    Ok(Site { paths: &context.paths, binary, port: context.config.port })
+    Ok(Site { paths: &context.paths, binary, port: context.config.port, project })
 }
 
 impl Output {

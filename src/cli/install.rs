@@ -1,6 +1,7 @@
 //! `tma1 install`: wires us into coding agents.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 
 use dialoguer::{Confirm, MultiSelect};
 
@@ -22,6 +23,13 @@ pub(super) struct Arguments {
     /// An agent to wire into; may be given several times.
     #[arg(long = "adapter", value_enum, value_name = "AGENT")]
     adapters: Vec<Agent>,
+    /// The project whose instructions and ignore file get our lines [default: the Git repository of
+    /// the working directory].
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// Leave the files of the project alone.
+    #[arg(long, conflicts_with = "project")]
+    skip_project_files: bool,
     /// Replace texts of ours that you have changed.
     #[arg(long)]
     force: bool,
@@ -39,7 +47,12 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     let is_asking = arguments.adapters.is_empty();
     let Some(agents) = agents(arguments, context)? else { return Ok(ExitStatus::Usage) };
     let binary = adapters::binary(context)?;
-    let site = adapters::site(context, &binary)?;
+    let project = if arguments.skip_project_files {
+        None
+    } else {
+        adapters::project(arguments.project.as_deref(), context)?
+    };
+    let site = adapters::site(context, &binary, project.as_deref())?;
     let artifacts = site.artifacts(&agents)?;
     let task = Task::Install(Options { force: arguments.force });
     if agents.is_empty()

@@ -1,6 +1,7 @@
 //! `tma1 uninstall`: takes every trace away again.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 
 use dialoguer::Confirm;
 
@@ -20,6 +21,9 @@ pub(super) struct Arguments {
     /// The agent to leave; may be given several times.
     #[arg(long = "adapter", value_enum, value_name = "AGENT", required = true)]
     adapters: Vec<Agent>,
+    /// The project whose files have our lines [default: the Git repository of the working directory].
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
     /// Also remove the log of events and the copy of the program.
     #[arg(long)]
     purge_data: bool,
@@ -37,7 +41,9 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
         return Ok(ExitStatus::Done);
     }
     let binary = adapters::binary(context)?;
-    let artifacts = adapters::site(context, &binary)?.artifacts(&arguments.adapters)?;
+    let project = adapters::project(arguments.project.as_deref(), context)?;
+    let site = adapters::site(context, &binary, project.as_deref())?;
+    let artifacts = site.artifacts(&arguments.adapters)?;
     let plan = arguments.output.run(Task::Uninstall, &artifacts, context)?;
     if !purged.is_empty() && !arguments.output.dry_run {
         purge::remove(&purged, &context.paths)?;

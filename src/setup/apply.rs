@@ -34,6 +34,14 @@ pub enum ApplyError {
         /// Why.
         source: io::Error,
     },
+    /// All entries and files of ours are taken away, and something empty stays.
+    #[error("{} can't be removed", path.display())]
+    Leftover {
+        /// What stays.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// A step failed, and not everything that was done could be undone.
     #[error("{cause}; not everything could be put back: {}", list(stuck))]
     HalfDone {
@@ -56,7 +64,7 @@ impl ApplyError {
             Self::Write { .. } => {
                 "every file is as it was; mend the reason, then try again".to_owned()
             }
-            Self::HalfDone { .. } => {
+            Self::Leftover { .. } | Self::HalfDone { .. } => {
                 "mend the reason, then run the same command again: it takes up where it stopped"
                     .to_owned()
             }
@@ -80,21 +88,43 @@ pub fn apply(plan: &Plan, disk: &impl Disk) -> Result<(), ApplyError> {
         // What can't be removed now does no harm, and the next run tries again.
         drop(disk.remove_file(&leftover));
     }
+    let (together, afterwards) = plan.stages();
+    take_together(together, disk)?;
+    afterwards.iter().try_for_each(|step| take_afterwards(step, disk))
+}
+
+/// Takes `steps`, or none of them.
+fn take_together(steps: &[Step], disk: &impl Disk) -> Result<(), ApplyError> {
     let mut created = Vec::new();
     let mut in_place = Vec::new();
-    let result = prepare(plan, &mut created, disk)
-        .and_then(|prepared| put_in_place(prepared, &mut in_place));
+    let result = prepare(steps, &mut created, disk)
+        .and_then(|prepared| put_in_place(prepared, &mut in_place))
+        .and_then(|()| settle(&mut in_place));
     match result {
-        Ok(()) => {
-            let outdated = settle(&mut in_place)
-                .map_err(|cause| undo(cause, &mut in_place, &created, disk))?;
-            drop(in_place);
-            if let Some(path) = outdated {
-                return Err(ApplyError::ChangedMeanwhile(path));
-            }
-            remove_folders(plan, disk)
-        }
+        Ok(None) => Ok(()),
+        Ok(Some(path)) => Err(ApplyError::ChangedMeanwhile(path)),
         Err(cause) => Err(undo(cause, &mut in_place, &created, disk)),
+    }
+}
+
+/// Takes a step that follows the removal of a folder, or is one.
+fn take_afterwards(step: &Step, disk: &impl Disk) -> Result<(), ApplyError> {
+    let leftover = |path: &Path, source| ApplyError::Leftover { path: path.to_owned(), source };
+    match step {
+        Step::RemoveFolder(path) => match disk.remove_folder(path) {
+            // Somebody has begun to use it, unless it is we who could not clean up.
+            Err(error)
+                if error.kind() == ErrorKind::DirectoryNotEmpty
+                    && replacement::temporary_files(path).is_empty() =>
+            {
+                Ok(())
+            }
+            result => result.map_err(|error| leftover(path, error)),
+        },
+        Step::Change(change) => Replacement::prepare(change, disk)
+            .and_then(|mut replacement| replacement.put_in_place())
+            .map_err(|failure| leftover(change.path(), failure.into_reason())),
+        Step::CreateFolder(path) => disk.create_folder(path).map_err(|error| leftover(path, error)),
     }
 }
 
@@ -116,12 +146,12 @@ fn check(plan: &Plan, disk: &impl Disk) -> Result<(), ApplyError> {
 
 /// Makes the folders and writes the new contents beside their targets.
 fn prepare<'p, D: Disk>(
-    plan: &'p Plan,
+    steps: &'p [Step],
     created: &mut Vec<&'p Path>,
     disk: &'p D,
 ) -> Result<Vec<Replacement<'p, D>>, ApplyError> {
     let mut prepared = Vec::new();
-    for step in plan.steps() {
+    for step in steps {
         match step {
             Step::CreateFolder(path) => match disk.create_folder(path) {
                 Ok(()) => created.push(path),
@@ -179,20 +209,6 @@ fn settle<D: Disk>(in_place: &mut Vec<Replacement<'_, D>>) -> Result<Option<Path
         }
     }
     Ok(outdated)
-}
-
-/// Removes the folders that are empty by now.
-fn remove_folders(plan: &Plan, disk: &impl Disk) -> Result<(), ApplyError> {
-    for step in plan.steps() {
-        if let Step::RemoveFolder(path) = step {
-            match disk.remove_folder(path) {
-                // Somebody has begun to use it.
-                Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {}
-                result => result.map_err(|error| ApplyError::write(path, error))?,
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Takes back what is in place, last first, and removes the folders that were made for it.

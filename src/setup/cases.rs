@@ -62,7 +62,7 @@ impl Home {
 
     pub(super) fn artifacts(&self) -> Vec<Artifact> {
         let binary = Binary::InPlace("/usr/bin/tma1".into());
-        Site { paths: &self.paths, binary: &binary, port: 14318 }
+        Site { paths: &self.paths, binary: &binary, port: 14318, project: None }
             .artifacts(&[Agent::ClaudeCode])
             .unwrap()
     }
@@ -110,7 +110,15 @@ fn what_is_created_is_as_private_as_it_may_be() {
     home.install().unwrap();
     let created = [
         "~/.claude",
+        "~/.claude.json",
+        "~/.claude/commands",
+        "~/.claude/commands/tma1-recall.md",
         "~/.claude/settings.json",
+        "~/.claude/skills",
+        "~/.claude/skills/tma1-recall",
+        "~/.claude/skills/tma1-recall/SKILL.md",
+        "~/.claude/skills/tma1-setup",
+        "~/.claude/skills/tma1-setup/SKILL.md",
         "~/.tma1",
         "~/.tma1/hooks",
         "~/.tma1/hooks/tma1-hook.sh",
@@ -350,7 +358,7 @@ fn a_dry_run_shows_each_change() {
     symlink(home.path("dotfiles/claude.json"), settings).unwrap();
     home.write("program", "\0ELF");
     let binary = Binary::Copy { from: home.path("program"), to: home.paths.bin().join("tma1") };
-    let artifacts = Site { paths: &home.paths, binary: &binary, port: 14318 }
+    let artifacts = Site { paths: &home.paths, binary: &binary, port: 14318, project: None }
         .artifacts(&[Agent::ClaudeCode])
         .unwrap();
     let plan = INSTALL.plan(&artifacts, &home.paths).unwrap();

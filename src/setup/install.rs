@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::paths::Paths;
 use crate::setup::adapter::{Artifact, Content, Shared, Whole};
-use crate::setup::plan::{After, Change, PRIVATE, Plan, PlanError, Reason, edit_whole};
+use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
 use crate::setup::receipt::{Receipt, Record, sha256};
 use crate::setup::target::Target;
 
@@ -31,7 +31,7 @@ pub(super) fn plan(
     let mut plan = Plan::default();
     let receipt = read_receipt(&mut plan, &paths.receipt())?;
     let mut kept = receipt.clone();
-    for artifact in artifacts {
+    for artifact in artifacts.iter().filter(|artifact| artifact.wanted) {
         let target = plan.inspect(&artifact.path)?;
         let planned = match &artifact.content {
             Content::Whole(whole) => {
@@ -52,7 +52,9 @@ pub(super) fn plan(
     for folder in plan.created_folders().filter(|folder| *folder != paths.root) {
         kept.note_folder(folder);
     }
-    plan.keep_receipt(&paths.receipt(), &receipt, &kept)?;
+    if kept != receipt || !plan.is_empty() {
+        plan.record_first(&paths.receipt(), &kept)?;
+    }
     Ok(plan)
 }
 
@@ -126,7 +128,7 @@ fn install_shared(
         return Ok(Planned::InPlace(record));
     }
     target.require_writable()?;
-    let mode = target.before.as_ref().map_or(PRIVATE, |before| before.attributes.mode);
+    let mode = target.before.as_ref().map_or(shared.mode_of_new(), |before| before.attributes.mode);
     let after = Some(After { bytes: edited.bytes, mode });
     let change = Change { target, after, why: artifact.why, hooks: edited.hooks };
     Ok(Planned::Change(Box::new(change), record))

@@ -158,39 +158,33 @@ impl Plan {
         Ok(target)
     }
 
-    /// Puts the receipt first, so that it is there before what it tells of.
-    pub(super) fn keep_receipt(
-        &mut self,
-        path: &Path,
-        before: &Receipt,
-        after: &Receipt,
-    ) -> Result<(), PlanError> {
+    /// Adds the receipt before everything that it tells of.
+    pub(super) fn record_first(&mut self, path: &Path, receipt: &Receipt) -> Result<(), PlanError> {
+        let later = std::mem::take(&mut self.steps);
+        self.record_last(path, receipt)?;
+        for step in later {
+            let is_there = |path: &Path| self.creates_folder(path);
+            if !matches!(&step, Step::CreateFolder(path) if is_there(path)) {
+                self.steps.push(step);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the receipt after everything that it tells of; one that tells of nothing goes.
+    pub(super) fn record_last(&mut self, path: &Path, receipt: &Receipt) -> Result<(), PlanError> {
         let target = self.inspect(path)?;
-        let bytes = (!after.is_empty()).then(|| after.to_bytes());
-        let is_in_place = match (&target.before, &bytes) {
+        let after =
+            (!receipt.is_empty()).then(|| After { bytes: receipt.to_bytes(), mode: PRIVATE });
+        let is_in_place = match (&target.before, &after) {
             (None, None) => true,
-            (Some(file), Some(bytes)) => before == after && file.bytes == *bytes,
+            (Some(file), Some(after)) => file.bytes == after.bytes,
             _ => false,
         };
-        if is_in_place {
-            return Ok(());
-        }
-        target.require_writable()?;
-        let mut steps = std::mem::take(&mut self.steps);
-        let after = bytes.map(|bytes| After { bytes, mode: PRIVATE });
-        let is_removed = after.is_none();
-        let why = "what an uninstall needs to know";
-        let change = Change { target, after, why, hooks: None };
-        if is_removed {
-            // The last file to go, before the folders.
-            let folders = steps.iter().position(|step| matches!(step, Step::RemoveFolder(_)));
-            steps.insert(folders.unwrap_or(steps.len()), Step::Change(change));
-            self.steps = steps;
-        } else {
-            self.push(change);
-            let is_new = |step: &Step| !matches!(step, Step::CreateFolder(path) if self.creates_folder(path));
-            let later: Vec<_> = steps.into_iter().filter(is_new).collect();
-            self.steps.extend(later);
+        if !is_in_place {
+            target.require_writable()?;
+            let why = "what an uninstall needs to know";
+            self.push(Change { target, after, why, hooks: None });
         }
         Ok(())
     }
@@ -255,6 +249,14 @@ impl Plan {
     /// The folders of all files that were looked at, changed or not.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         self.folders.iter().map(PathBuf::as_path)
+    }
+
+    /// The steps that are taken or undone together, and those that follow once a folder is removed,
+    /// which can't be undone.
+    pub(super) fn stages(&self) -> (&[Step], &[Step]) {
+        let is_removal = |step: &Step| matches!(step, Step::RemoveFolder(_));
+        let end = self.steps.iter().position(is_removal).unwrap_or(self.steps.len());
+        self.steps.split_at(end)
     }
 
     /// Whether everything is in place.

@@ -81,6 +81,11 @@ pub fn remove(folders: &[PathBuf], paths: &Paths) -> Result<(), PurgeError> {
     for folder in folders {
         fs_err::remove_dir_all(folder)?;
     }
+    // The daemon writes it beside its data, for the programs that may ask it.
+    match fs_err::remove_file(paths.token()) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
     drop(lock);
     Ok(())
 }

@@ -103,7 +103,7 @@ impl Receipt {
         self.folders.remove(path);
     }
 
-    /// Whether nothing is installed.
+    /// Whether nothing is left to remember.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }

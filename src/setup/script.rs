@@ -80,7 +80,7 @@ impl Script {
         match self.language {
             Language::Shell => shell_word(path),
             Language::PowerShell => {
-                let path = path.to_str().ok_or_else(|| UnwritablePath(path.to_owned()))?;
+                let path = text_of(path)?;
                 // Forward slashes survive every shell that an agent may put between. A file name
                 // can't hold a double quote.
                 Ok(format!(
@@ -92,12 +92,16 @@ impl Script {
     }
 }
 
+/// `path` as text.
+pub(super) fn text_of(path: &Path) -> Result<&str, UnwritablePath> {
+    path.to_str().ok_or_else(|| UnwritablePath(path.to_owned()))
+}
+
 /// `path` as one word of a POSIX shell.
 fn shell_word(path: &Path) -> Result<String, UnwritablePath> {
-    path.to_str()
-        .and_then(|path| shlex::try_quote(path).ok())
+    shlex::try_quote(text_of(path)?)
         .map(Cow::into_owned)
-        .ok_or_else(|| UnwritablePath(path.to_owned()))
+        .map_err(|_| UnwritablePath(path.to_owned()))
 }
 
 #[cfg(test)]

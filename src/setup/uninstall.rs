@@ -2,13 +2,14 @@
 //! before what it leads to, so that no agent runs into a gap.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::paths::Paths;
 use crate::setup::adapter::{Artifact, Content, Shared, Whole};
+use crate::setup::edit::lines;
 use crate::setup::install::read_receipt;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
-use crate::setup::receipt::{Receipt, Record};
+use crate::setup::receipt::Record;
 use crate::setup::replacement::is_temporary;
 use crate::setup::target::Target;
 
@@ -30,8 +31,20 @@ pub(super) fn plan(artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanEr
         }
         kept.forget(&artifact.path);
     }
-    remove_folders(&mut plan, &receipt, &mut kept, paths);
-    plan.keep_receipt(&paths.receipt(), &receipt, &kept)?;
+    let mut gone = removed_files(&plan);
+    // The lock goes last, when nothing else of ours is there.
+    gone.insert(paths.install_lock());
+    let made: Vec<_> = receipt.folders().map(Path::to_owned).collect();
+    for folder in [paths.hooks()].into_iter().chain(made) {
+        if remove_folder(&mut plan, &folder, &mut gone) {
+            kept.forget_folder(&folder);
+        }
+    }
+    plan.record_last(&paths.receipt(), &kept)?;
+    if let (true, Some(folder)) = (kept.is_empty(), paths.receipt().parent()) {
+        gone.insert(paths.receipt());
+        remove_folder(&mut plan, folder, &mut gone);
+    }
     Ok(plan)
 }
 
@@ -73,7 +86,8 @@ fn remove_shared(
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
     let Some(before) = &target.before else { return Ok(Err(Reason::Absent)) };
     if before.bytes == edited.bytes {
-        return Ok(Err(Reason::NothingOfOurs));
+        let keeps = matches!(shared, Shared::Line(line) if lines::has(&before.bytes, line));
+        return Ok(Err(if keeps { Reason::Kept } else { Reason::NothingOfOurs }));
     }
     target.require_writable()?;
     let is_all_ours = record.is_some_and(|record| record.created);
@@ -85,35 +99,22 @@ fn remove_shared(
     Ok(Ok(Change { target, after, why: artifact.why, hooks: edited.hooks }))
 }
 
-/// Adds the removal of the folders that we made and that are empty by then.
-fn remove_folders(plan: &mut Plan, receipt: &Receipt, kept: &mut Receipt, paths: &Paths) {
-    let mut gone: BTreeSet<PathBuf> = plan
-        .changes()
-        .filter(|change| change.after.is_none())
-        .map(|change| change.target.resolved.clone())
-        .collect();
-    // The lock goes last, when nothing else of ours is there.
-    gone.insert(paths.install_lock());
-    if kept.is_empty() {
-        gone.insert(paths.receipt());
+fn removed_files(plan: &Plan) -> BTreeSet<PathBuf> {
+    let removed = plan.changes().filter(|change| change.after.is_none());
+    removed.map(|change| change.target.resolved.clone()).collect()
+}
+
+/// Adds the removal of `folder` if there is nothing in it but what is `gone` by then.
+fn remove_folder(plan: &mut Plan, folder: &Path, gone: &mut BTreeSet<PathBuf>) -> bool {
+    let is_gone = |entry: std::io::Result<fs_err::DirEntry>| {
+        entry.is_ok_and(|entry| gone.contains(&entry.path()) || is_temporary(&entry.path()))
+    };
+    let is_emptied = !gone.contains(folder)
+        && !folder.is_symlink()
+        && fs_err::read_dir(folder).is_ok_and(|mut entries| entries.all(is_gone));
+    if is_emptied {
+        gone.insert(folder.to_owned());
+        plan.remove_folder(folder);
     }
-    // Folders that are ours by their place, whatever the receipt says.
-    let [receipt_path, hooks] = [paths.receipt(), paths.hooks()];
-    let own = receipt_path.parent().into_iter().chain([hooks.as_path()]);
-    for folder in own.chain(receipt.folders()) {
-        if gone.contains(folder) {
-            continue;
-        }
-        let entries = fs_err::read_dir(folder).into_iter().flatten();
-        let is_emptied = folder.is_dir()
-            && !folder.is_symlink()
-            && entries
-                .map(|entry| entry.map(|entry| entry.path()))
-                .all(|path| path.is_ok_and(|path| gone.contains(&path) || is_temporary(&path)));
-        if is_emptied {
-            gone.insert(folder.to_owned());
-            kept.forget_folder(folder);
-            plan.remove_folder(folder);
-        }
-    }
+    is_emptied
 }

@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::setup::adapter::{Artifact, Content, Shared, Site};
+use crate::setup::adapter::{Artifact, Content, MCP_NAME, Shared, Site, project};
+use crate::setup::assets::{COMMANDS, SKILLS};
 use crate::setup::edit::hooks::{Dialect, HookEntries, OwnScript};
+use crate::setup::edit::literal::Literal;
+use crate::setup::edit::member::MemberEntry;
 use crate::setup::script::UnwritablePath;
 
 /// The events that we listen to.
@@ -43,23 +46,42 @@ pub const EVENTS: &[&str] = &[
 /// timeout some events would be waited for without end.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The MCP entry in the settings of every project.
+const SERVERS: &str = "mcpServers";
+
 /// Everything that the adapter installs, in the order in which it is written: what is registered
 /// exists before it is.
 pub(super) fn artifacts(site: &Site<'_>) -> Result<Vec<Artifact>, UnwritablePath> {
     let (script, command) = site.script(Agent::ClaudeCode)?;
-    let path = script.path.clone();
-    let hooks = Artifact {
-        path: site.paths.claude_config.join("settings.json"),
-        content: Content::Shared(Shared::Hooks(HookEntries {
-            dialect: Dialect::ClaudeCode,
-            events: EVENTS,
-            command,
-            timeout: TIMEOUT,
-            script: OwnScript { path, home: site.paths.home.clone() },
-        })),
-        why: "Claude Code reports what it does",
+    let config = &site.paths.claude_config;
+    let hooks = HookEntries {
+        dialect: Dialect::ClaudeCode,
+        events: EVENTS,
+        command,
+        timeout: TIMEOUT,
+        script: OwnScript { path: script.path.clone(), home: site.paths.home.clone() },
     };
-    Ok(vec![script, hooks])
+    let mut members = vec![("type", Literal::from("stdio"))];
+    members.extend(site.mcp_command()?);
+    let server = MemberEntry { parent: SERVERS, name: MCP_NAME, members };
+    let mut artifacts = vec![script];
+    let skills = config.join("skills");
+    artifacts.extend(Site::texts(&skills, SKILLS, "a skill: when and how to ask us"));
+    artifacts.extend(Site::texts(&config.join("commands"), COMMANDS, "a command for you to type"));
+    if let Some(project) = site.project {
+        artifacts.extend(project::artifacts(Agent::ClaudeCode, project));
+    }
+    artifacts.push(Artifact::new(
+        site.paths.claude_state.clone(),
+        Content::Shared(Shared::Member(server)),
+        "Claude Code can ask our MCP server",
+    ));
+    artifacts.push(Artifact::new(
+        config.join("settings.json"),
+        Content::Shared(Shared::Hooks(hooks)),
+        "Claude Code reports what it does",
+    ));
+    Ok(artifacts)
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::setup::adapter::{Artifact, Content, Shared, Site};
+use crate::setup::adapter::{Artifact, Content, MCP_NAME, Shared, Site, project};
+use crate::setup::assets::SKILLS;
 use crate::setup::edit::hooks::{Dialect, HookEntries, OwnScript};
+use crate::setup::edit::toml::TableEntry;
 use crate::setup::script::UnwritablePath;
 
 /// The events that we listen to. Codex asks its user to trust each of them, so they are few.
@@ -19,17 +21,30 @@ pub const TIMEOUT: Duration = Duration::from_secs(5);
 /// exists before it is.
 pub(super) fn artifacts(site: &Site<'_>) -> Result<Vec<Artifact>, UnwritablePath> {
     let (script, command) = site.script(Agent::Codex)?;
-    let path = script.path.clone();
-    let hooks = Artifact {
-        path: site.paths.codex_home.join("hooks.json"),
-        content: Content::Shared(Shared::Hooks(HookEntries {
-            dialect: Dialect::Codex,
-            events: EVENTS,
-            command,
-            timeout: TIMEOUT,
-            script: OwnScript { path, home: site.paths.home.clone() },
-        })),
-        why: "Codex reports what it does, once you trust the hooks there",
+    let hooks = HookEntries {
+        dialect: Dialect::Codex,
+        events: EVENTS,
+        command,
+        timeout: TIMEOUT,
+        script: OwnScript { path: script.path.clone(), home: site.paths.home.clone() },
     };
-    Ok(vec![script, hooks])
+    let server = TableEntry { parent: "mcp_servers", name: MCP_NAME, values: site.mcp_command()? };
+    let mut artifacts = vec![script];
+    // Codex reads them there for every agent of the user, not below its own home.
+    let skills = site.paths.home.join(".agents").join("skills");
+    artifacts.extend(Site::texts(&skills, SKILLS, "a skill: when and how to ask us"));
+    if let Some(project) = site.project {
+        artifacts.extend(project::artifacts(Agent::Codex, project));
+    }
+    artifacts.push(Artifact::new(
+        site.paths.codex_home.join("config.toml"),
+        Content::Shared(Shared::Table(server)),
+        "Codex can ask our MCP server",
+    ));
+    artifacts.push(Artifact::new(
+        site.paths.codex_home.join("hooks.json"),
+        Content::Shared(Shared::Hooks(hooks)),
+        "Codex reports what it does, once you trust the hooks there",
+    ));
+    Ok(artifacts)
 }

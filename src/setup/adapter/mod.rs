@@ -3,16 +3,26 @@
 
 pub mod claude_code;
 pub mod codex;
+mod project;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::agent::Agent;
 use crate::paths::Paths;
+use crate::setup::assets::Asset;
 use crate::setup::binary::Binary;
-use crate::setup::edit::hooks::{HookEntries, Tally};
+use crate::setup::edit::hooks::{self, HookEntries, Tally};
 use crate::setup::edit::json::JsonError;
+use crate::setup::edit::lines;
+use crate::setup::edit::literal::Literal;
+use crate::setup::edit::markers::{self, MarkerError};
+use crate::setup::edit::member::{self, MemberEntry};
+use crate::setup::edit::toml::{TableEntry, TomlError};
 use crate::setup::edit::trace::Trace;
-use crate::setup::script::{Language, Script, UnwritablePath};
+use crate::setup::script::{self, Language, Script, UnwritablePath};
+
+/// The name of our MCP server with every agent.
+const MCP_NAME: &str = "tma1";
 
 /// Where and for what is installed.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +33,8 @@ pub struct Site<'a> {
     pub binary: &'a Binary,
     /// The port of the daemon.
     pub port: u16,
+    /// The project whose own files get our block and our line, if any.
+    pub project: Option<&'a Path>,
 }
 
 impl Site<'_> {
@@ -40,11 +52,37 @@ impl Site<'_> {
 
     fn program(&self) -> Option<Artifact> {
         let Binary::Copy { from, to } = self.binary else { return None };
-        Some(Artifact {
-            path: to.clone(),
-            content: Content::Whole(Whole::Program(from.clone())),
-            why: "the program, kept where it is not rebuilt or cleaned up",
-        })
+        let content = Content::Whole(Whole::Program(from.clone()));
+        let why = "the program, kept where it is not rebuilt or cleaned up";
+        Some(Artifact::new(to.clone(), content, why))
+    }
+
+    /// How an agent starts our MCP server. What it needs stands in the arguments: agents filter the
+    /// environment of their servers, and rewrite entries without it.
+    fn mcp_command(&self) -> Result<Vec<(&'static str, Literal)>, UnwritablePath> {
+        let text = |path: &Path| script::text_of(path).map(str::to_owned);
+        let arguments = [
+            "mcp-serve".to_owned(),
+            "--port".to_owned(),
+            self.port.to_string(),
+            "--data-dir".to_owned(),
+            text(&self.paths.root)?,
+        ];
+        Ok(vec![
+            ("command", text(self.binary.path())?.as_str().into()),
+            ("args", Literal::texts(arguments.iter().map(String::as_str))),
+        ])
+    }
+
+    /// Texts of ours below `folder`.
+    fn texts(folder: &Path, assets: &[Asset], why: &'static str) -> Vec<Artifact> {
+        assets
+            .iter()
+            .map(|asset| {
+                let content = Content::Whole(Whole::Text(asset.text));
+                Artifact::new(folder.join(asset.path), content, why)
+            })
+            .collect()
     }
 
     /// The command by which an agent runs its hook script.
@@ -59,7 +97,7 @@ impl Site<'_> {
         let command = script.command(&path)?;
         let text = script.render(self.binary.path(), self.port)?;
         let content = Content::Whole(Whole::Script(text));
-        Ok((Artifact { path, content, why: "hands each event to the local daemon" }, command))
+        Ok((Artifact::new(path, content, "hands each event to the local daemon"), command))
     }
 }
 
@@ -72,6 +110,15 @@ pub struct Artifact {
     pub content: Content,
     /// What it is for, in words for the user.
     pub why: &'static str,
+    /// Whether an install puts it there. If not, it is a place where an earlier one may have, and
+    /// where an uninstall looks.
+    pub wanted: bool,
+}
+
+impl Artifact {
+    fn new(path: PathBuf, content: Content, why: &'static str) -> Self {
+        Self { path, content, why, wanted: true }
+    }
 }
 
 /// What an artifact holds.
@@ -99,6 +146,14 @@ pub enum Whole {
 pub enum Shared {
     /// Hook entries.
     Hooks(HookEntries),
+    /// A named entry of a JSON object.
+    Member(MemberEntry),
+    /// A named table in TOML.
+    Table(TableEntry),
+    /// A block between markers in Markdown, with this text.
+    Block(&'static str),
+    /// A line of an ignore file. It is left there by an uninstall, as it may be the user's.
+    Line(&'static str),
 }
 
 /// A file with our entries put in or taken out.
@@ -117,6 +172,12 @@ pub enum EditError {
     /// A JSON file.
     #[error(transparent)]
     Json(#[from] JsonError),
+    /// A TOML file.
+    #[error(transparent)]
+    Toml(#[from] TomlError),
+    /// A Markdown file.
+    #[error(transparent)]
+    Markdown(#[from] MarkerError),
 }
 
 impl EditError {
@@ -124,6 +185,8 @@ impl EditError {
     pub fn hint(&self) -> String {
         match self {
             Self::Json(error) => error.hint(),
+            Self::Toml(error) => error.hint(),
+            Self::Markdown(error) => error.hint(),
         }
     }
 }
@@ -133,6 +196,10 @@ impl Shared {
     pub(super) fn install_into(&self, before: &[u8]) -> Result<Edited, EditError> {
         match self {
             Self::Hooks(entries) => Ok(entries.install_into(before)?.into()),
+            Self::Member(entry) => Ok(entry.install_into(before)?.into()),
+            Self::Table(entry) => Ok(entry.install_into(before)?.into()),
+            Self::Block(inside) => Ok(markers::install_into(before, inside)?.into()),
+            Self::Line(line) => Ok(lines::install_into(before, line).into()),
         }
     }
 
@@ -144,24 +211,47 @@ impl Shared {
     ) -> Result<Edited, EditError> {
         match self {
             Self::Hooks(entries) => Ok(entries.remove_from(before, trace)?.into()),
+            Self::Member(entry) => Ok(entry.remove_from(before, trace)?.into()),
+            Self::Table(entry) => Ok(entry.remove_from(before)?.into()),
+            Self::Block(_) => Ok(markers::remove_from(before)?.into()),
+            Self::Line(_) => Ok(before.to_vec().into()),
         }
     }
 
     /// Whether a file that holds nothing but `bytes` is empty to its reader.
     pub(super) fn is_blank(&self, bytes: &[u8]) -> bool {
+        let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        let meaning: Vec<u8> =
+            text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
         match self {
-            Self::Hooks(_) => {
-                let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-                let meaning: Vec<u8> =
-                    text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-                matches!(meaning.as_slice(), b"" | b"{}")
-            }
+            Self::Hooks(_) | Self::Member(_) => matches!(meaning.as_slice(), b"" | b"{}"),
+            Self::Table(_) | Self::Block(_) | Self::Line(_) => meaning.is_empty(),
+        }
+    }
+
+    /// The mode of the file if it is new: files that may hold secrets are for their user alone.
+    pub(super) const fn mode_of_new(&self) -> u32 {
+        match self {
+            Self::Hooks(_) | Self::Member(_) | Self::Table(_) => 0o600,
+            Self::Block(_) | Self::Line(_) => 0o644,
         }
     }
 }
 
-impl From<crate::setup::edit::hooks::Edited> for Edited {
-    fn from(edited: crate::setup::edit::hooks::Edited) -> Self {
+impl From<Vec<u8>> for Edited {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { bytes, trace: Trace::default(), hooks: None }
+    }
+}
+
+impl From<member::Edited> for Edited {
+    fn from(edited: member::Edited) -> Self {
+        Self { bytes: edited.bytes, trace: edited.trace, hooks: None }
+    }
+}
+
+impl From<hooks::Edited> for Edited {
+    fn from(edited: hooks::Edited) -> Self {
         Self { bytes: edited.bytes, trace: edited.trace, hooks: Some(edited.tally) }
     }
 }

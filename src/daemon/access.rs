@@ -27,8 +27,8 @@ pub(super) enum Refusal {
     Token,
 }
 
-/// What every program of this machine may ask: how the daemon is, and, as events say nothing of
-/// others, what to tell an agent after an event.
+/// What every program of this machine may ask: how the daemon is, and what to say after an event, as
+/// a hook keeps no secret.
 const OPEN: [&str; 2] = ["/health", "/api/hooks"];
 
 /// Checks a request before it is routed.

@@ -210,6 +210,21 @@ fn a_file_keeps_its_mode() {
 }
 
 #[test]
+fn a_file_keeps_what_its_user_has_attached_to_it() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let home = Home::with_settings("{}");
+    let path = home.path(".claude/settings.json");
+    if setxattr(&path, "user.note", b"keep", XattrFlags::empty()).is_err() {
+        // Not every file system has attributes.
+        return;
+    }
+    home.install().unwrap();
+    let mut value = [0; 8];
+    assert_eq!(getxattr(&path, "user.note", &mut value[..]), Ok(4));
+    assert_eq!(&value[..4], b"keep");
+}
+
+#[test]
 fn a_script_that_can_not_run_is_made_to() {
     let home = Home::new();
     home.install().unwrap();

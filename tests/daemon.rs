@@ -1,6 +1,6 @@
 //! The daemon as a process: how it starts, ends and survives, and whom it answers.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
 use serde_json::{Value, json};
@@ -39,6 +39,7 @@ fn it_says_what_it_is_and_ends_when_asked() {
         assert_eq!(health["version"], env!("CARGO_PKG_VERSION"));
         assert_eq!(health["protocol"], "1");
         assert_eq!(health["pid"], daemon.pid());
+        assert_eq!(health["events_lost"], 0);
         assert_eq!(daemon.stop_by(signal).code(), Some(0), "{signal}");
     }
 }
@@ -221,4 +222,45 @@ fn settings_that_can_not_be_used_are_named() {
         assert!(stderr.starts_with(&format!("error: {message}\n")), "{stderr}");
         assert!(stderr.contains("\nhint: set "), "{stderr}");
     }
+}
+
+/// Keeps the daemon from writing until it is dropped.
+fn locked_log(home: &TestHome) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(home.home().join(".tma1/data/tma1.db")).unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    connection
+}
+
+#[test]
+fn a_reader_of_its_messages_that_is_gone_does_no_harm() {
+    let home = TestHome::new();
+    let (reader, writer) = io::pipe().unwrap();
+    let daemon = Daemon::start_saying_to(&home, home.tma1_command(&["serve"]), writer);
+    drop(reader);
+    let locked = locked_log(&home);
+    assert_eq!(daemon.post_event(b"no event", ""), (200, String::new()));
+    assert_eq!(daemon.post_event(&call("1"), ""), (200, String::new()));
+    drop(locked);
+    assert_eq!(daemon.post_event(&call("2"), ""), (200, String::new()));
+    daemon.stop();
+    let (_, block) = Daemon::start(&home).post_event(&prompt(), "");
+    assert!(block.contains("tool_calls: 2\n"), "{block}");
+}
+
+#[test]
+fn a_reader_of_its_messages_that_does_not_read_does_no_harm() {
+    let home = TestHome::new();
+    let (_reader, writer) = io::pipe().unwrap();
+    let mut command = home.tma1_command(&["serve"]);
+    command.env("TMA1_LOG", "debug");
+    let daemon = Daemon::start_saying_to(&home, command, writer);
+    // Each is worth a message, and a pipe holds 64 KiB.
+    for _ in 0..1_000 {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, home.port())).unwrap();
+        stream.write_all(b"not HTTP\r\n\r\n").unwrap();
+        drop(stream.read_to_end(&mut Vec::new()));
+    }
+    let (_, block) = daemon.post_event(&prompt(), "");
+    assert!(block.starts_with("<tma1-context>\n"), "{block}");
+    daemon.stop();
 }

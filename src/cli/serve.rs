@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{Context, ExitStatus, Failure};
-use crate::daemon;
+use crate::daemon::{self, Messages};
 
 /// Run the daemon in the foreground until it is interrupted.
 #[derive(Debug, clap::Args)]
@@ -19,22 +19,28 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus, Failure> {
     let mut config = context.config.clone();
     config.port = arguments.port.unwrap_or(config.port);
-    log_to_stderr(&config.log)?;
-    daemon::run(&config, &context.paths, context.printer).map_err(|error| {
+    let messages = Messages::start()?;
+    log_to(&messages, &config.log)?;
+    let ended = daemon::run(&config, &context.paths, &messages);
+    messages.flush();
+    ended.map_err(|error| {
         let hint = error.hint();
         Failure::new(error, hint)
     })?;
     Ok(ExitStatus::Done)
 }
 
-fn log_to_stderr(filter: &str) -> Result<(), Failure> {
+fn log_to(messages: &Messages, filter: &str) -> Result<(), Failure> {
     let filter = EnvFilter::try_new(filter)
         .with_context(|| format!("TMA1_LOG is {filter:?}, which is not a log filter"))
         .map_err(|error| Failure::new(error, Some("set it to `debug`, say, or unset it".into())))?;
+    let messages = messages.clone();
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(io::stderr)
+        .with_writer(move || messages.clone())
         .with_ansi(io::stderr().is_terminal())
+        // It would write to standard error itself.
+        .log_internal_errors(false)
         .init();
     Ok(())
 }

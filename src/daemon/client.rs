@@ -55,6 +55,9 @@ pub struct Health {
     pub protocol: String,
     /// The daemon's process.
     pub pid: u32,
+    /// How many events it answered and could not log; older daemons don't say.
+    #[serde(default)]
+    pub events_lost: u64,
 }
 
 /// Asks the daemon how it is.

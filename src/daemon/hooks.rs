@@ -1,11 +1,11 @@
 //! The way of a hook event: parsed, folded into the world, appended to the log, answered.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::agent::{Agent, Envelope, EventError, HookEvent, Reply};
-use crate::clock::{self, Timestamp};
+use crate::clock::{self, Tally, Timestamp};
 use crate::sensor::project;
 use crate::store::{Database, Entry, EventLog, StoreError};
 use crate::world::World;
@@ -14,9 +14,6 @@ use crate::world::World;
 /// takes longer than this costs the log its promise, not the agent its answer.
 const LOG_WAIT: Duration = Duration::from_millis(150);
 
-/// How often requests that are no events are mentioned in the daemon's messages.
-const REPORT_INTERVAL: Duration = Duration::from_secs(60);
-
 /// Takes hook events.
 #[derive(Debug)]
 pub(super) struct Hooks {
@@ -24,7 +21,8 @@ pub(super) struct Hooks {
     log: EventLog,
     home: PathBuf,
     injection: bool,
-    rejections: Mutex<Rejections>,
+    rejected: Tally,
+    unlogged: Tally,
 }
 
 /// Why a request is no event.
@@ -47,7 +45,8 @@ pub(super) enum Unusable {
 impl Hooks {
     /// Takes events into `world` and `log`; says nothing unless `injection` is on.
     pub(super) fn new(world: World, log: EventLog, home: PathBuf, injection: bool) -> Self {
-        Self { world: Mutex::new(world), log, home, injection, rejections: Mutex::default() }
+        let world = Mutex::new(world);
+        Self { world, log, home, injection, rejected: Tally::default(), unlogged: Tally::default() }
     }
 
     /// Takes one event and answers it.
@@ -59,25 +58,34 @@ impl Hooks {
         };
         let (answer, logged) = {
             // Under one lock, so that the log has the events in the order in which they were folded.
-            let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut world = self.world();
             fold(&mut world, &event, &self.home, now);
             let logged = self.log.append(Entry { at: now, agent, payload });
             (world.answer(&event, now), logged)
         };
-        if !matches!(tokio::time::timeout(LOG_WAIT, logged).await, Ok(Ok(()))) {
+        let logged = matches!(tokio::time::timeout(LOG_WAIT, logged).await, Ok(Ok(())));
+        if !logged && let Some(count) = self.unlogged.count(now) {
             tracing::warn!(
-                event = event.name,
-                lost = self.log.lost(),
-                "answered before it was logged"
+                count,
+                lost = self.lost(),
+                "events were answered before they were logged"
             );
         }
         if self.injection { envelope.seal(&event.name, answer) } else { Reply::Empty }
     }
 
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many events were lost to the log since the daemon started.
+    pub(super) fn lost(&self) -> u64 {
+        self.log.lost()
+    }
+
     /// Counts a request that is no event, mentions it once a minute, and answers with nothing.
     pub(super) fn reject(&self, reason: &Unusable) -> Reply {
-        let mut rejections = self.rejections.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = rejections.count(clock::now()) {
+        if let Some(count) = self.rejected.count(clock::now()) {
             let reason = anyhow::Chain::new(reason).map(ToString::to_string).collect::<Vec<_>>();
             tracing::warn!(count, reason = reason.join(": "), "requests that are no hook events");
         }
@@ -109,39 +117,4 @@ fn fold(world: &mut World, event: &HookEvent, home: &Path, at: Timestamp) {
         String::new()
     };
     world.apply(event, &root, at);
-}
-
-/// Counts requests that are no events.
-#[derive(Debug, Default)]
-struct Rejections {
-    unreported: u64,
-    reported_at: Option<Timestamp>,
-}
-
-impl Rejections {
-    /// Counts one, and returns how many there are to report if it is time to.
-    fn count(&mut self, now: Timestamp) -> Option<u64> {
-        self.unreported += 1;
-        if self.reported_at.is_some_and(|at| now.since(at) < REPORT_INTERVAL) {
-            return None;
-        }
-        self.reported_at = Some(now);
-        Some(std::mem::take(&mut self.unreported))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rejections_are_reported_once_a_minute_with_their_number() {
-        let mut rejections = Rejections::default();
-        let at = |seconds: i64| Timestamp::from_unix_millis(seconds * 1000);
-        assert_eq!(rejections.count(at(0)), Some(1));
-        assert_eq!(rejections.count(at(1)), None);
-        assert_eq!(rejections.count(at(59)), None);
-        assert_eq!(rejections.count(at(60)), Some(3));
-        assert_eq!(rejections.count(at(61)), None);
-    }
 }

@@ -4,6 +4,7 @@ mod access;
 pub mod client;
 mod error;
 mod hooks;
+mod messages;
 mod routes;
 mod server;
 
@@ -15,7 +16,6 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 
-use crate::cli::Printer;
 use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
@@ -23,6 +23,7 @@ use crate::platform;
 use crate::store::{Database, EventLog};
 pub use error::DaemonError;
 use hooks::Hooks;
+pub use messages::Messages;
 
 /// The largest event that is taken, in bytes. A 1.5 MB `Write` makes a 3 MB event; beyond this
 /// limit the event is answered with nothing.
@@ -32,7 +33,7 @@ pub const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Runs the daemon until it is asked to end, then lets it finish what it has begun.
-pub fn run(config: &Config, paths: &Paths, printer: Printer) -> Result<(), DaemonError> {
+pub fn run(config: &Config, paths: &Paths, messages: &Messages) -> Result<(), DaemonError> {
     platform::create_private_dir(&paths.data())?;
     let lock = lock(config, paths)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -41,7 +42,7 @@ pub fn run(config: &Config, paths: &Paths, printer: Printer) -> Result<(), Daemo
         let shutdown = platform::shutdown_requested()?;
         let listener = listen(config.port).await?;
         let hooks = Arc::new(start(config, paths)?);
-        printer.error_line(format_args!(
+        messages.line(format_args!(
             "tma1 {} is listening on 127.0.0.1:{}, with its data in {}. Ctrl-C ends it.",
             env!("CARGO_PKG_VERSION"),
             config.port,

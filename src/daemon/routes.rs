@@ -36,7 +36,7 @@ pub(super) async fn respond(hooks: &Hooks, request: Request<Incoming>) -> HttpRe
 
 async fn route(hooks: &Hooks, head: &Parts, body: Incoming) -> HttpResponse {
     match (head.uri.path(), &head.method) {
-        ("/health", &Method::GET) => health(),
+        ("/health", &Method::GET) => health(hooks),
         ("/health", _) => not_allowed("GET"),
         ("/api/hooks", &Method::POST) => {
             let reply = event(hooks, head.uri.query().unwrap_or_default(), body).await;
@@ -47,12 +47,13 @@ async fn route(hooks: &Hooks, head: &Parts, body: Incoming) -> HttpResponse {
     }
 }
 
-fn health() -> HttpResponse {
+fn health(hooks: &Hooks) -> HttpResponse {
     let health = Health {
         status: "ok".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: PROTOCOL_VERSION.to_owned(),
         pid: std::process::id(),
+        events_lost: hooks.lost(),
     };
     content(StatusCode::OK, "application/json", json!(health).to_string())
 }

@@ -20,6 +20,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
 use crate::platform;
+use crate::sensor::project::Projects;
 use crate::store::{Database, EventLog};
 pub use error::DaemonError;
 use hooks::Hooks;
@@ -85,7 +86,8 @@ async fn listen(port: u16) -> Result<TcpListener, DaemonError> {
 /// Opens the log and folds what it holds of the last day into a new world.
 fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
     let database = Database::open(&paths.database())?;
-    let world = hooks::rebuild(&database, clock::now().minus(REMEMBERED), &paths.home)?;
+    let projects = Projects::new(&paths.home);
+    let world = hooks::rebuild(&database, clock::now().minus(REMEMBERED), &projects)?;
     let log = EventLog::start(database)?;
-    Ok(Hooks::new(world, log, paths.home.clone(), config.injection))
+    Ok(Hooks::new(world, log, projects, config.injection))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -63,9 +63,12 @@ async fn event(hooks: &Hooks, query: &str, body: Incoming) -> Reply {
     let Some((agent, envelope)) = source(query) else {
         return hooks.reject(&Unusable::Source(query.to_owned()));
     };
+    if body.size_hint().lower() > MAX_EVENT_BYTES as u64 {
+        return hooks.reject(&Unusable::TooLarge);
+    }
     let body = Limited::new(body, MAX_EVENT_BYTES).collect();
     match tokio::time::timeout(BODY_TIMEOUT, body).await {
-        Ok(Ok(body)) => hooks.handle(agent, envelope, &body.to_bytes()).await,
+        Ok(Ok(body)) => hooks.handle(agent, envelope, body.to_bytes()).await,
         Ok(Err(error)) => hooks.reject(&Unusable::Body(error)),
         Err(_) => hooks.reject(&Unusable::Slow),
     }

@@ -337,3 +337,13 @@ fn fields_without_bounds_do_no_harm() {
     let (_, block) = daemon.post_event(&prompt(), "");
     assert!(block.starts_with("<tma1-context>\n"), "{block}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_log_that_stays_locked_does_not_keep_it_from_ending() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    let _locked = locked_log(&home);
+    assert_eq!(daemon.post_event(&call("1"), "").0, 200);
+    assert_eq!(daemon.stop().code(), Some(0));
+}

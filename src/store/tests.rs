@@ -55,6 +55,58 @@ fn an_entry_that_is_not_written_is_counted_and_not_acknowledged() {
 }
 
 #[test]
+fn an_entry_that_can_not_be_written_takes_no_other_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tma1.db");
+    let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+    for number in 0..100 {
+        let mut entry = entry(number, "s");
+        if number % 10 == 0 {
+            entry.payload = "no JSON".to_owned();
+        }
+        log.append(entry);
+    }
+    log.append(entry(100, "s")).blocking_recv().unwrap();
+    assert_eq!(log.lost(), 10);
+    assert_eq!(entries(&Database::open(&path).unwrap(), 0).len(), 91);
+}
+
+#[test]
+fn a_database_that_is_locked_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tma1.db");
+    let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut waiting: Vec<_> = (0..10).map(|number| log.append(entry(number, "s"))).collect();
+    // Longer than one attempt.
+    std::thread::sleep(Duration::from_millis(600));
+    assert!(waiting[0].try_recv().is_err());
+    drop(other);
+    for written in waiting {
+        written.blocking_recv().unwrap();
+    }
+    assert_eq!(log.lost(), 0);
+}
+
+#[test]
+fn what_waits_is_bounded_by_its_number_and_its_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tma1.db");
+    for (bytes, bound) in [(100, 1024 + 256), (16 << 20, 4)] {
+        let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let payload = format!(r#"{{"session_id":"s","hook_event_name":"{}"}}"#, "x".repeat(bytes));
+        for number in 0..bound + 20 {
+            log.append(Entry { payload: payload.clone(), ..entry(number, "s") });
+        }
+        assert!(log.lost() >= 20, "{bytes}: {}", log.lost());
+        drop(other);
+    }
+}
+
+#[test]
 fn a_database_of_a_newer_version_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tma1.db");

@@ -1,5 +1,6 @@
 //! The clock, read here and nowhere else; everything below takes the time as an argument.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// A wall clock reading: milliseconds since the Unix epoch.
@@ -32,6 +33,31 @@ impl Timestamp {
     }
 }
 
+/// Counts what may happen often, to be mentioned once a minute with its number.
+#[derive(Debug, Default)]
+pub struct Tally(Mutex<Unreported>);
+
+#[derive(Debug, Default)]
+struct Unreported {
+    count: u64,
+    reported_at: Option<Timestamp>,
+}
+
+impl Tally {
+    const INTERVAL: Duration = Duration::from_secs(60);
+
+    /// Counts one, and returns how many there are to report if it is time to.
+    pub fn count(&self, now: Timestamp) -> Option<u64> {
+        let mut unreported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        unreported.count += 1;
+        if unreported.reported_at.is_some_and(|at| now.since(at) < Self::INTERVAL) {
+            return None;
+        }
+        unreported.reported_at = Some(now);
+        Some(std::mem::take(&mut unreported.count))
+    }
+}
+
 /// The present moment.
 #[expect(clippy::disallowed_methods, reason = "this is the place that reads the wall clock")]
 pub fn now() -> Timestamp {
@@ -56,5 +82,16 @@ mod tests {
         assert_eq!(later.since(earlier), Duration::from_secs(3));
         assert_eq!(earlier.since(later), Duration::ZERO);
         assert_eq!(later.minus(Duration::from_secs(3)), earlier);
+    }
+
+    #[test]
+    fn what_happens_often_is_reported_once_a_minute_with_its_number() {
+        let tally = Tally::default();
+        let at = |seconds: i64| Timestamp::from_unix_millis(seconds * 1000);
+        assert_eq!(tally.count(at(0)), Some(1));
+        assert_eq!(tally.count(at(1)), None);
+        assert_eq!(tally.count(at(59)), None);
+        assert_eq!(tally.count(at(60)), Some(3));
+        assert_eq!(tally.count(at(61)), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The daemon as a process: how it starts, ends and survives, and whom it answers.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
 use serde_json::{Value, json};
@@ -39,6 +39,7 @@ fn it_says_what_it_is_and_ends_when_asked() {
         assert_eq!(health["version"], env!("CARGO_PKG_VERSION"));
         assert_eq!(health["protocol"], "1");
         assert_eq!(health["pid"], daemon.pid());
+        assert_eq!(health["events_lost"], 0);
         assert_eq!(daemon.stop_by(signal).code(), Some(0), "{signal}");
     }
 }
@@ -142,13 +143,26 @@ fn with_injection_disabled_events_are_recorded_and_nothing_is_said() {
 fn what_is_no_event_is_answered_with_nothing() {
     let home = TestHome::new();
     let daemon = Daemon::start(&home);
-    let too_large = vec![b' '; tma1::daemon::MAX_EVENT_BYTES + 1];
-    for body in [&b""[..], b"{", b"[]", b"{}", b"\xff\xfe", b"\0", &too_large] {
+    for body in [&b""[..], b"{", b"[]", b"{}", b"\xff\xfe", b"\0"] {
         assert_eq!(daemon.post_event(body, ""), (200, String::new()));
     }
     assert_eq!(daemon.post_event(&prompt(), "?source=emacs"), (200, String::new()));
     let (_, block) = daemon.post_event(&prompt(), "");
     assert!(block.starts_with("<tma1-context>\n"), "{block}");
+}
+
+#[test]
+fn an_event_that_is_too_large_is_answered_before_it_is_sent() {
+    let home = TestHome::new();
+    let _daemon = Daemon::start(&home);
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, home.port())).unwrap();
+    let length = tma1::daemon::MAX_EVENT_BYTES + 1;
+    let head =
+        "POST /api/hooks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length:";
+    write!(stream, "{head} {length}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("\r\n\r\n"), "{answer}");
 }
 
 #[test]
@@ -281,4 +295,115 @@ fn settings_that_can_not_be_used_are_named() {
         assert!(stderr.starts_with(&format!("error: {message}\n")), "{stderr}");
         assert!(stderr.contains("\nhint: set "), "{stderr}");
     }
+}
+
+/// Keeps the daemon from writing until it is dropped.
+fn locked_log(home: &TestHome) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(home.home().join(".tma1/data/tma1.db")).unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    connection
+}
+
+#[test]
+fn a_reader_of_its_messages_that_is_gone_does_no_harm() {
+    let home = TestHome::new();
+    let (reader, writer) = io::pipe().unwrap();
+    let daemon = Daemon::start_saying_to(&home, home.tma1_command(&["serve"]), writer);
+    drop(reader);
+    let locked = locked_log(&home);
+    assert_eq!(daemon.post_event(b"no event", ""), (200, String::new()));
+    assert_eq!(daemon.post_event(&call("1"), ""), (200, String::new()));
+    drop(locked);
+    assert_eq!(daemon.post_event(&call("2"), ""), (200, String::new()));
+    daemon.stop();
+    let (_, block) = Daemon::start(&home).post_event(&prompt(), "");
+    assert!(block.contains("tool_calls: 2\n"), "{block}");
+}
+
+#[test]
+fn a_reader_of_its_messages_that_does_not_read_does_no_harm() {
+    let home = TestHome::new();
+    let (_reader, writer) = io::pipe().unwrap();
+    let mut command = home.tma1_command(&["serve"]);
+    command.env("TMA1_LOG", "debug");
+    let daemon = Daemon::start_saying_to(&home, command, writer);
+    // Each is worth a message, and a pipe holds 64 KiB.
+    for _ in 0..1_000 {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, home.port())).unwrap();
+        stream.write_all(b"not HTTP\r\n\r\n").unwrap();
+        drop(stream.read_to_end(&mut Vec::new()));
+    }
+    let (_, block) = daemon.post_event(&prompt(), "");
+    assert!(block.starts_with("<tma1-context>\n"), "{block}");
+    daemon.stop();
+}
+
+#[test]
+fn after_a_restart_the_answers_are_the_same_whatever_the_log_cut() {
+    let home = TestHome::new();
+    let project = home.project().join("api");
+    fs_err::create_dir(&project).unwrap();
+    let codex = |name: &str, patch: &str| {
+        json!({
+            "hook_event_name": name, "session_id": "s", "cwd": project,
+            "tool_name": "apply_patch", "tool_input": {"command": patch},
+        })
+        .to_string()
+        .into_bytes()
+    };
+    let content = "+line\n".repeat(20_000);
+    let patch = format!("*** Begin Patch\n*** Add File: a\n{content}*** Add File: b\n+1\n");
+    let query = "?source=codex&envelope=codex";
+    let ask = |daemon: &Daemon| daemon.post_event(&codex("UserPromptSubmit", ""), query).1;
+    let daemon = Daemon::start(&home);
+    daemon.post_event(&codex("PostToolUse", &patch), query);
+    let before = ask(&daemon);
+    assert!(before.contains(r"project: api\n") && before.contains(r"recent_files: b, a\n"));
+    daemon.kill();
+    // The directory is part of another project from now on.
+    fs_err::create_dir(home.project().join(".git")).unwrap();
+    assert_eq!(ask(&Daemon::start(&home)), before);
+}
+
+#[test]
+fn an_event_with_half_a_character_is_an_event() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    let event = String::from_utf8(call("1")).unwrap().replace('}', r#","cut":"\ud83d"}"#);
+    daemon.post_event(event.as_bytes(), "");
+    let (_, block) = daemon.post_event(&prompt(), "");
+    assert!(block.contains("tool_calls: 1\n"), "{block}");
+}
+
+#[test]
+fn fields_without_bounds_do_no_harm() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    let long = |unit: &str| unit.repeat(1 << 20);
+    let patch = json!({"command": "*** Add File: a\n".repeat(20_000)});
+    for field in [
+        json!({"session_id": long("s")}),
+        json!({"cwd": long("/a")}),
+        json!({"tool_name": long("t")}),
+        json!({"tool_use_id": long("i")}),
+        json!({"tool_name": "apply_patch", "cwd": long("/a"), "tool_input": patch}),
+        json!({"tool_input": vec![0; 1 << 20]}),
+    ] {
+        for name in ["PreToolUse", "PostToolUse", "Stop"] {
+            let (status, _) = daemon.post_event(&event(name, &field), "?source=codex");
+            assert_eq!(status, 200);
+        }
+    }
+    let (_, block) = daemon.post_event(&prompt(), "");
+    assert!(block.starts_with("<tma1-context>\n"), "{block}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_log_that_stays_locked_does_not_keep_it_from_ending() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    let _locked = locked_log(&home);
+    assert_eq!(daemon.post_event(&call("1"), "").0, 200);
+    assert_eq!(daemon.stop().code(), Some(0));
 }

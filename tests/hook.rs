@@ -1,8 +1,10 @@
 //! `tma1 hook`: one whole answer or nothing, in time, and never a failure.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::Stdio;
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::support::daemon::Daemon;
 use crate::support::home::TestHome;
@@ -67,6 +69,8 @@ fn a_stranger_on_the_port_has_no_voice() {
         "SSH-2.0-OpenSSH_9.2\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nhostile",
         "HTTP/1.1 200 OK\r\nTma1-Protocol: 1\r\nContent-Length: 700\r\n\r\ncut off",
+        "HTTP/1.1 200 OK\r\nTma1-Protocol: 1\r\nContent-Length: 7\r\n\
+         Transfer-Encoding: chunked\r\n\r\nchunked",
     ] {
         let home = TestHome::new();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, home.port())).unwrap();
@@ -107,4 +111,67 @@ fn a_standard_input_that_stays_open_is_given_up() {
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(said, "");
     drop(stdin);
+}
+
+/// Serves one connection on the port of `home` in a thread.
+fn serve_once<T: Send + 'static>(
+    home: &TestHome,
+    serve: impl FnOnce(TcpStream) -> T + Send + 'static,
+) -> JoinHandle<T> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, home.port())).unwrap();
+    std::thread::spawn(move || serve(listener.accept().unwrap().0))
+}
+
+#[test]
+fn a_whole_answer_is_taken_at_once_although_the_connection_stays_open() {
+    let home = TestHome::new();
+    let server = serve_once(&home, |mut stream| {
+        drop(stream.read(&mut [0; 4096]));
+        let answer = "HTTP/1.1 200 OK\r\nTma1-Protocol: 1\r\nContent-Length: 5\r\n\r\nwhole";
+        stream.write_all(answer.as_bytes()).unwrap();
+        stream
+    });
+    assert_eq!(hook(&home, PROMPT).succeeded().stdout, "whole");
+    drop(server.join().unwrap());
+}
+
+#[test]
+fn a_daemon_that_takes_a_large_event_bit_by_bit_is_given_up() {
+    let home = TestHome::new();
+    let server = serve_once(&home, |mut stream| {
+        let mut taken = 0;
+        while let Ok(read @ 1..) = stream.read(&mut [0; 16 * 1024]) {
+            taken += read;
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        taken
+    });
+    let event = "x".repeat(12 << 20);
+    assert_silent(&hook(&home, &event));
+    // At this pace the whole event would take eight seconds.
+    assert!(server.join().unwrap() < event.len());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_standard_output_that_fails_or_blocks_is_no_failure() {
+    let home = TestHome::new();
+    let _daemon = Daemon::start(&home);
+    let hook_saying_to = |stdout: Stdio| {
+        let mut command = home.tma1_command(&["hook", "--port", &home.port().to_string()]);
+        let mut child = command.stdin(Stdio::piped()).stdout(stdout).spawn().unwrap();
+        drop(command);
+        child.stdin.take().unwrap().write_all(PROMPT.as_bytes()).unwrap();
+        child.wait().unwrap()
+    };
+    let (reader, broken) = std::io::pipe().unwrap();
+    drop(reader);
+    assert!(hook_saying_to(broken.into()).success());
+
+    let (_reader, mut full) = std::io::pipe().unwrap();
+    let filled = full.try_clone().unwrap();
+    // It blocks once the pipe is full.
+    std::thread::spawn(move || drop(full.write_all(&[0; 1 << 20])));
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(hook_saying_to(filled.into()).success());
 }

@@ -4,8 +4,9 @@
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -139,6 +140,8 @@ fn an_answer_that_is_not_whole_or_not_of_the_daemon_is_not_printed() {
         response(ours, "cut off").replace("Length: 7", "Length: 99"),
         response(ours, "refused").replace("200 OK", "403 Forbidden"),
         response("", "a stranger"),
+        response("", "a stranger\ntma1-protocol: 1\r\n\r\nthat speaks like us"),
+        response(ours, "another success").replace("200 OK", "203 Other"),
         response("tma1-protocol: 2\r\n", "another version"),
     ] {
         let home = installed("dev");
@@ -166,4 +169,69 @@ fn a_program_that_is_broken_leaves_no_output() {
         fs_err::set_permissions(home.binary(), PermissionsExt::from_mode(0o755)).unwrap();
         assert_silent(&run_hook(&registered_command(&home), PATH));
     }
+}
+
+/// Runs what `check` does with the program and without it.
+fn with_and_without_the_program(check: impl Fn(&str)) {
+    let home = installed("dev");
+    let _daemon = Daemon::start(&home);
+    check(&registered_command(&home));
+    fs_err::remove_file(home.binary()).unwrap();
+    check(&registered_command(&home));
+}
+
+#[test]
+fn a_standard_input_that_stays_open_is_given_up() {
+    with_and_without_the_program(|command| {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", command]).env_clear().env("PATH", PATH);
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = shell.spawn().unwrap();
+        let stdin = child.stdin.take();
+        // It waits for everyone who holds the output, as an agent does.
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
+        drop(stdin);
+    });
+}
+
+#[test]
+fn descriptors_that_are_closed_or_broken_are_no_failure() {
+    with_and_without_the_program(|command| {
+        for redirection in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full"] {
+            if redirection != ">/dev/full" || Path::new("/dev/full").exists() {
+                let run = run_hook(&format!("{command} {redirection}"), PATH);
+                assert_eq!((run.status, &*run.stderr), (Some(0), ""), "{redirection}");
+            }
+        }
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &format!("printf '%s' '{EVENT}' | {command}")]).env_clear();
+        assert_eq!(shell.env("PATH", PATH).stdout(writer).status().unwrap().code(), Some(0));
+    });
+}
+
+#[test]
+fn where_no_process_can_be_started_it_is_silent() {
+    // bash tries for many seconds, which is not ours to change.
+    let Some(shell) = ["/bin/dash", "/bin/busybox"].into_iter().find(|s| Path::new(s).exists())
+    else {
+        return;
+    };
+    let home = installed("dev");
+    let command = registered_command(&home);
+    let script = fs_err::read_to_string(command.trim_matches('\'')).unwrap();
+    let mut limited = Command::new("/bin/bash");
+    limited.args(["-c", r#"ulimit -u 0 && exec "$@" -c "$SCRIPT""#, "bash", shell]);
+    if shell.ends_with("busybox") {
+        limited.arg("sh");
+    }
+    limited.env_clear().env("PATH", PATH).env("SCRIPT", script).current_dir("/");
+    if tma1::platform::current_user() == 0 {
+        // The limit is not for root.
+        limited.uid(65534);
+    }
+    assert_silent(&Run::fed(&mut limited, EVENT.into(), Duration::from_secs(30)));
 }

@@ -1,8 +1,17 @@
 //! The events that the hooks of an agent report.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::agent::payload::{Payload, beginning};
+use crate::agent::tool::MAX_PATH_BYTES;
 use crate::agent::{Agent, ToolCall};
+
+/// The longest id of a session or a call, in bytes. The agents use UUIDs and the like; we keep them
+/// in memory, and compare them at every event.
+const MAX_ID_BYTES: usize = 128;
+
+/// How much is kept of the name of an event or a tool, in bytes. MCP allows a tool 128 characters.
+const MAX_NAME_BYTES: usize = 128;
 
 /// One hook event, as far as the world understands it.
 ///
@@ -63,22 +72,22 @@ pub enum EventError {
     /// A field that every event has is absent, empty or not a string.
     #[error("the payload has no `{0}`")]
     Missing(&'static str),
+    /// A field that identifies something is longer than any agent's.
+    #[error("the `{0}` of the payload is too long")]
+    TooLong(&'static str),
 }
 
 impl HookEvent {
-    /// Reads an event from the payload of a hook; also returns the payload, for the log.
-    pub fn parse(agent: Agent, payload: &[u8]) -> Result<(Self, Map<String, Value>), EventError> {
-        let Value::Object(payload) = serde_json::from_slice(payload)? else {
-            return Err(EventError::NotAnObject);
-        };
-        Ok((Self::from_payload(agent, &payload)?, payload))
-    }
-
-    /// Reads an event from a payload that is parsed already.
-    pub fn from_payload(agent: Agent, payload: &Map<String, Value>) -> Result<Self, EventError> {
-        let name = required(payload, "hook_event_name")?.to_owned();
-        let session = SessionKey { agent, id: required(payload, "session_id")?.to_owned() };
-        let cwd = text(payload, "cwd").to_owned();
+    /// Reads an event from the payload of a hook.
+    pub fn from_payload(agent: Agent, payload: &Payload) -> Result<Self, EventError> {
+        let name = beginning(required(payload, "hook_event_name")?, MAX_NAME_BYTES).to_owned();
+        let id = required(payload, "session_id")?;
+        if id.len() > MAX_ID_BYTES {
+            // What is left of an id that is cut is another's id.
+            return Err(EventError::TooLong("session_id"));
+        }
+        let session = SessionKey { agent, id: id.to_owned() };
+        let cwd = cwd(payload).to_owned();
         let kind = match name.as_str() {
             "SessionStart" => EventKind::SessionStart,
             "SessionEnd" => EventKind::SessionEnd,
@@ -96,27 +105,27 @@ impl HookEvent {
 
 fn tool_event(
     agent: Agent,
-    payload: &Map<String, Value>,
+    payload: &Payload,
     kind: impl FnOnce(ToolCall) -> EventKind,
 ) -> EventKind {
-    let name = text(payload, "tool_name");
+    let name = beginning(payload.text("tool_name"), MAX_NAME_BYTES);
     if name.is_empty() {
         return EventKind::Other;
     }
     let input = payload.get("tool_input").unwrap_or(&Value::Null);
-    let id = Some(text(payload, "tool_use_id")).filter(|id| !id.is_empty()).map(str::to_owned);
-    kind(ToolCall::new(agent, id, name, input, text(payload, "cwd")))
+    let id = Some(payload.text("tool_use_id"))
+        .filter(|id| (1..=MAX_ID_BYTES).contains(&id.len()))
+        .map(str::to_owned);
+    kind(ToolCall::new(agent, id, name, input, cwd(payload)))
 }
 
-fn required<'a>(
-    payload: &'a Map<String, Value>,
-    field: &'static str,
-) -> Result<&'a str, EventError> {
-    Some(text(payload, field)).filter(|value| !value.is_empty()).ok_or(EventError::Missing(field))
+/// The working directory; a longer path than any system's names none.
+fn cwd(payload: &Payload) -> &str {
+    Some(payload.text("cwd")).filter(|path| path.len() <= MAX_PATH_BYTES).unwrap_or_default()
 }
 
-fn text<'a>(payload: &'a Map<String, Value>, field: &str) -> &'a str {
-    payload.get(field).and_then(Value::as_str).unwrap_or_default()
+fn required<'a>(payload: &'a Payload, field: &'static str) -> Result<&'a str, EventError> {
+    Some(payload.text(field)).filter(|value| !value.is_empty()).ok_or(EventError::Missing(field))
 }
 
 #[cfg(test)]
@@ -124,7 +133,7 @@ mod tests {
     use super::*;
 
     fn parse(payload: &str) -> Result<HookEvent, EventError> {
-        HookEvent::parse(Agent::ClaudeCode, payload.as_bytes()).map(|(event, _)| event)
+        HookEvent::from_payload(Agent::ClaudeCode, &Payload::read(payload.as_bytes())?)
     }
 
     #[test]
@@ -166,5 +175,20 @@ mod tests {
             .unwrap();
             assert_eq!(event.kind, EventKind::Stop { stop_hook_active: active });
         }
+    }
+
+    #[test]
+    fn no_field_is_longer_than_it_can_be() {
+        let long = "/a".repeat(20_000);
+        let error = parse(&format!(r#"{{"hook_event_name":"Stop","session_id":"{long}"}}"#));
+        assert_eq!(error.unwrap_err().to_string(), "the `session_id` of the payload is too long");
+        let event = parse(&format!(
+            r#"{{"hook_event_name":"PreToolUse","session_id":"s","cwd":"{long}","tool_name":"{long}",
+                "tool_use_id":"{long}"}}"#
+        ))
+        .unwrap();
+        assert_eq!(event.cwd, "");
+        let EventKind::PreToolUse(call) = event.kind else { panic!("{event:?}") };
+        assert_eq!((call.id, call.name.len()), (None, MAX_NAME_BYTES));
     }
 }

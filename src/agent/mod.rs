@@ -3,12 +3,14 @@
 mod envelope;
 mod event;
 mod patch;
+mod payload;
 mod tool;
 
 use std::fmt;
 
 pub use envelope::{Answer, Envelope, Reply};
 pub use event::{EventError, EventKind, HookEvent, SessionKey};
+pub use payload::Payload;
 pub use tool::{Subject, ToolAction, ToolCall};
 
 /// A coding agent that we wire ourselves into.

@@ -34,6 +34,14 @@ pub(super) fn files(patch: &str) -> Files<'_> {
     files
 }
 
+/// The patch's own lines without the content between them; none if `text` is no patch.
+pub(super) fn outline(text: &str) -> Option<String> {
+    text.trim_start().starts_with("*** Begin Patch").then(|| {
+        let own = |line: &&str| line.starts_with("*** ");
+        text.split_inclusive('\n').filter(own).collect()
+    })
+}
+
 fn value_of<'a>(directive: &'a str, name: &str) -> Option<&'a str> {
     directive.strip_prefix(name).map(str::trim).filter(|path| !path.is_empty())
 }

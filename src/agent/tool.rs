@@ -4,6 +4,12 @@ use serde_json::Value;
 
 use crate::agent::{Agent, patch};
 
+/// A longer path is longer than any system's, so it names no file.
+pub(super) const MAX_PATH_BYTES: usize = 4096;
+
+/// How many files of one patch are looked at; a person who reads patches sends fewer.
+const MAX_PATCH_FILES: usize = 256;
+
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
@@ -28,9 +34,6 @@ pub enum Subject {
 
 /// How many characters of an input are kept; it may be a whole program.
 const INPUT_CHARS: usize = 200;
-
-/// A longer path is longer than any system's, so nobody needs to read it.
-const MAX_PATH_BYTES: usize = 4096;
 
 impl ToolCall {
     /// The call of the tool `name` of `agent` with `input`, in the directory `cwd`.
@@ -82,19 +85,16 @@ impl ToolAction {
         match (agent, name) {
             (Agent::ClaudeCode, "Edit" | "Write" | "MultiEdit" | "NotebookEdit") => {
                 match argument("file_path").or_else(|| argument("notebook_path")) {
-                    Some(path) => {
-                        Self::Edit { written: vec![absolute(cwd, path)], removed: Vec::new() }
-                    }
+                    Some(path) => Self::Edit { written: paths(cwd, &[path]), removed: Vec::new() },
                     None => Self::Other,
                 }
             }
             (Agent::Codex, "apply_patch") => match argument("command") {
                 Some(text) => {
                     let files = patch::files(text);
-                    let absolute = |path: &&str| absolute(cwd, path);
                     Self::Edit {
-                        written: files.written.iter().map(absolute).collect(),
-                        removed: files.removed.iter().map(absolute).collect(),
+                        written: paths(cwd, &files.written),
+                        removed: paths(cwd, &files.removed),
                     }
                 }
                 None => Self::Other,
@@ -102,6 +102,13 @@ impl ToolAction {
             _ => Self::Other,
         }
     }
+}
+
+fn paths(cwd: &str, files: &[&str]) -> Vec<String> {
+    (files.iter().take(MAX_PATCH_FILES))
+        .map(|path| absolute(cwd, path))
+        .filter(|path| path.len() <= MAX_PATH_BYTES)
+        .collect()
 }
 
 /// `path` as seen from `cwd`, with `/` between its parts and `.` and `..` resolved by the text
@@ -182,6 +189,15 @@ mod tests {
         let long = json!({"command": "é".repeat(1000)});
         assert_eq!(claude("Bash", long), input(&"é".repeat(INPUT_CHARS)));
         assert_eq!(claude("Read", json!({"file_path": "x".repeat(5000)})), None);
+    }
+
+    #[test]
+    fn a_hostile_patch_is_taken_in_part() {
+        let patch = |file: &str| json!({"command": format!("*** Add File: {file}\n").repeat(1000)});
+        let files = written(Agent::Codex, "apply_patch", &patch("a")).unwrap();
+        assert_eq!(files.len(), MAX_PATCH_FILES);
+        let long = patch(&"a/".repeat(MAX_PATH_BYTES));
+        assert_eq!(written(Agent::Codex, "apply_patch", &long), Some(Vec::new()));
     }
 
     #[test]

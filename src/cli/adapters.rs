@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::{Context, Failure, Printer};
 use crate::paths::Paths;
 use crate::platform;
-use crate::sensor;
+use crate::sensor::project::Projects;
 use crate::setup::adapter::{Artifact, Site};
 use crate::setup::binary::{Binary, Started};
 use crate::setup::diff::{Diff, PlanJson, Report};
@@ -51,8 +51,10 @@ pub(super) fn project(named: Option<&Path>, context: &Context) -> Result<Option<
         let error = anyhow::anyhow!("{} is not a folder", named.display());
         return Err(Failure::new(error, Some("name the root folder of a project".to_owned())));
     }
-    let root = sensor::project::root_of(&std::env::current_dir()?, &context.paths.home);
-    Ok(Some(root).filter(|root| root.join(".git").exists() && *root != context.paths.home))
+    let projects = Projects::new(&context.paths.home);
+    let root = projects.root_of(&std::env::current_dir()?.to_string_lossy());
+    Ok(Some(PathBuf::from(root))
+        .filter(|root| root.join(".git").exists() && *root != context.paths.home))
 }
 
 /// Where and for what is installed.

@@ -3,8 +3,9 @@
 //! Hot path: it runs before every step of an agent. It opens no file, reads no configuration and
 //! starts no async runtime.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::agent::Agent;
@@ -33,27 +34,29 @@ pub(super) struct Arguments {
 /// Never fails: an agent must not notice that we are away.
 pub(super) fn run(arguments: &Arguments, printer: Printer) -> ExitStatus {
     let deadline = clock::monotonic() + DEADLINE;
-    if let Some(answer) = answer(arguments, deadline) {
-        drop(printer.out_bytes(&answer));
+    let Arguments { agent, port } = *arguments;
+    let (done, watch) = mpsc::channel::<()>();
+    let worker = thread::Builder::new().spawn(move || {
+        drop(relay(agent, port, deadline, printer));
+        drop(done);
+    });
+    match worker {
+        // Whatever blocks the worker, standard input or output, the process ends in time.
+        Ok(_) => {
+            let _ = watch.recv_timeout(client::remaining(deadline));
+        }
+        // A system without room for a thread: unwatched is better than unsaid.
+        Err(_) => drop(relay(agent, port, deadline, printer)),
     }
     ExitStatus::Done
 }
 
-fn answer(arguments: &Arguments, deadline: Instant) -> Option<Vec<u8>> {
-    let event = read_event(deadline)?;
-    client::post_event(arguments.port, arguments.agent, &event, deadline).ok()
-}
-
-/// Reads the event in a thread of its own, so that a standard input that stays open can't hold the
-/// agent beyond the deadline.
-fn read_event(deadline: Instant) -> Option<Vec<u8>> {
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut event = Vec::new();
-        let limit = MAX_EVENT_BYTES as u64 + 1;
-        let read = std::io::stdin().lock().take(limit).read_to_end(&mut event);
-        drop(sender.send(read.map(|_| event)));
-    });
-    let event = receiver.recv_timeout(client::remaining(deadline)).ok()?.ok()?;
-    (event.len() <= MAX_EVENT_BYTES).then_some(event)
+fn relay(agent: Agent, port: u16, deadline: Instant, printer: Printer) -> io::Result<()> {
+    let mut event = Vec::new();
+    let limit = MAX_EVENT_BYTES as u64 + 1;
+    if io::stdin().lock().take(limit).read_to_end(&mut event)? > MAX_EVENT_BYTES {
+        return Ok(());
+    }
+    let answer = client::post_event(port, agent, &event, deadline)?;
+    printer.out_bytes(&answer)
 }

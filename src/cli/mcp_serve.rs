@@ -1,5 +1,6 @@
 //! `tma1 mcp-serve`: answers the questions of an agent. What install registers starts it.
 
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use crate::cli::{Context, ExitStatus, Failure, log};
@@ -21,7 +22,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus, Failure> {
-    log::to_stderr(&context.config.log)?;
+    log::to(io::stderr, io::stderr().is_terminal(), &context.config.log)?;
     let paths = match &arguments.data_dir {
         Some(directory) => &context.paths.clone().with_root(directory.clone())?,
         None => &context.paths,

@@ -1,7 +1,9 @@
 //! `tma1 serve`: runs the daemon in the foreground.
 
+use std::io::{self, IsTerminal};
+
 use crate::cli::{Context, ExitStatus, Failure, log};
-use crate::daemon;
+use crate::daemon::{self, Messages};
 
 /// Run the daemon in the foreground until it is interrupted.
 #[derive(Debug, clap::Args)]
@@ -14,8 +16,12 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus, Failure> {
     let mut config = context.config.clone();
     config.port = arguments.port.unwrap_or(config.port);
-    log::to_stderr(&config.log)?;
-    daemon::run(&config, &context.paths, context.printer).map_err(|error| {
+    let messages = Messages::start()?;
+    let writer = messages.clone();
+    log::to(move || writer.clone(), io::stderr().is_terminal(), &config.log)?;
+    let ended = daemon::run(&config, &context.paths, &messages);
+    messages.flush();
+    ended.map_err(|error| {
         let hint = error.hint();
         Failure::new(error, hint)
     })?;

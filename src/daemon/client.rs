@@ -85,6 +85,9 @@ pub struct Health {
     pub protocol: String,
     /// The daemon's process.
     pub pid: u32,
+    /// How many events it answered and could not log; older daemons don't say.
+    #[serde(default)]
+    pub events_lost: u64,
 }
 
 /// Asks the daemon how it is.
@@ -109,10 +112,8 @@ fn round_trip(port: u16, request: &[u8], deadline: Instant) -> io::Result<Respon
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let mut stream = TcpStream::connect_timeout(&address, time_left(deadline)?)?;
     stream.set_nodelay(true)?;
-    stream.set_write_timeout(Some(time_left(deadline)?))?;
-    stream.write_all(request)?;
-    let response = read_to_end(&mut stream, deadline)?;
-    parse(&response)
+    write_all(&mut stream, request, deadline)?;
+    read_response(&mut stream, deadline)
 }
 
 /// A socket timeout of zero would mean none, so no time left is an error.
@@ -121,9 +122,21 @@ fn time_left(deadline: Instant) -> io::Result<Duration> {
     if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-/// Reads until the daemon closes the connection, which it does after one response. The timeout is
-/// set before each read, so that a peer that sends a byte at a time can't stretch the deadline.
-fn read_to_end(stream: &mut TcpStream, deadline: Instant) -> io::Result<Vec<u8>> {
+/// Writes everything. The timeout is set before each write, so that a peer that takes a byte at a
+/// time can't stretch the deadline.
+fn write_all(stream: &mut TcpStream, mut request: &[u8], deadline: Instant) -> io::Result<()> {
+    while !request.is_empty() {
+        stream.set_write_timeout(Some(time_left(deadline)?))?;
+        match stream.write(request) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            written => request = request.get(written?..).unwrap_or_default(),
+        }
+    }
+    Ok(())
+}
+
+/// Reads until the answer is whole, whether or not the connection stays open, in the same way.
+fn read_response(stream: &mut TcpStream, deadline: Instant) -> io::Result<Response> {
     let mut response = Vec::new();
     let mut chunk = [0; 16 * 1024];
     loop {
@@ -133,36 +146,45 @@ fn read_to_end(stream: &mut TcpStream, deadline: Instant) -> io::Result<Vec<u8>>
             read => read?,
         };
         if read == 0 {
-            return Ok(response);
+            return Err(ErrorKind::UnexpectedEof.into());
         }
         response.extend_from_slice(chunk.get(..read).unwrap_or_default());
+        if let Some(response) = parse(&response)? {
+            return Ok(response);
+        }
         if response.len() > MAX_RESPONSE_BYTES {
             return Err(invalid("the answer is too large"));
         }
     }
 }
 
-/// Reads a response that is ours and whole.
-fn parse(response: &[u8]) -> io::Result<Response> {
+/// Reads a response that is ours; none as long as it is not whole.
+fn parse(response: &[u8]) -> io::Result<Option<Response>> {
     let mut headers = [httparse::EMPTY_HEADER; 16];
     let mut head = httparse::Response::new(&mut headers);
     let httparse::Status::Complete(body_start) =
         head.parse(response).map_err(|_| invalid("the answer is not HTTP"))?
     else {
-        return Err(ErrorKind::UnexpectedEof.into());
+        return Ok(None);
     };
-    let header =
-        |name: &str| head.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name));
-    if header(PROTOCOL_HEADER).is_none_or(|header| header.value != PROTOCOL_VERSION.as_bytes()) {
+    let values = |name: &str| -> Vec<&[u8]> {
+        let named = |header: &&httparse::Header<'_>| header.name.eq_ignore_ascii_case(name);
+        head.headers.iter().filter(named).map(|header| header.value).collect()
+    };
+    if values(PROTOCOL_HEADER) != [PROTOCOL_VERSION.as_bytes()] {
         return Err(invalid("the answer is not from a tma1 daemon of this protocol version"));
     }
-    let length = header("content-length")
-        .and_then(|header| std::str::from_utf8(header.value).ok()?.parse::<usize>().ok());
-    let body = response.get(body_start..).unwrap_or_default();
-    if length != Some(body.len()) {
-        return Err(ErrorKind::UnexpectedEof.into());
-    }
-    Ok(Response { status: head.code.unwrap_or_default(), body: body.to_vec() })
+    let length: Option<usize> = match *values("content-length") {
+        [length] => std::str::from_utf8(length).ok().and_then(|length| length.parse().ok()),
+        _ => None,
+    };
+    // The daemon knows the length of every answer; without it, none is known to be whole.
+    let (Some(length), []) = (length, &*values("transfer-encoding")) else {
+        return Err(invalid("the answer does not say how long it is"));
+    };
+    let status = head.code.unwrap_or_default();
+    let body = response.get(body_start..).unwrap_or_default().get(..length);
+    Ok(body.map(|body| Response { status, body: body.to_vec() }))
 }
 
 fn invalid(reason: &'static str) -> io::Error {
@@ -174,7 +196,7 @@ mod tests {
     use super::*;
 
     fn body(response: &str) -> Option<Vec<u8>> {
-        parse(response.as_bytes()).and_then(Response::successful).ok()
+        parse(response.as_bytes()).ok().flatten()?.successful().ok()
     }
 
     #[test]
@@ -199,6 +221,11 @@ mod tests {
             "HTTP/1.1 200 OK\r\nTma1-Protocol: 1\r\nContent-Length: 3\r\n\r\nhi",
             // Length unknown, so not known to be whole.
             "HTTP/1.1 200 OK\r\nTma1-Protocol: 1\r\n\r\nhi",
+            "HTTP/1.1 200 OK\r\nTma1-Protocol: 1\r\nContent-Length: x\r\n\r\nhi",
+            "HTTP/1.1 200 OK\r\nTma1-Protocol: 1\r\nContent-Length: 2\r\n\
+             Content-Length: 1\r\n\r\nhi",
+            "HTTP/1.1 200 OK\r\nTma1-Protocol: 1\r\nContent-Length: 2\r\n\
+             Transfer-Encoding: chunked\r\n\r\nhi",
         ] {
             assert_eq!(body(response), None, "{response}");
         }

@@ -1,13 +1,15 @@
 //! The way of a hook event: parsed, folded into the world, appended to the log, answered.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::agent::{Agent, Envelope, EventError, HookEvent, Reply};
-use crate::clock::{self, Timestamp};
+use hyper::body::Bytes;
+use tokio::task::{JoinError, spawn_blocking};
+
+use crate::agent::{Agent, Envelope, EventError, HookEvent, Payload, Reply};
+use crate::clock::{self, Tally, Timestamp};
 use crate::daemon::state::{Question, Which};
-use crate::sensor::project;
+use crate::sensor::project::Projects;
 use crate::store::{Database, Entry, EventLog, StoreError};
 use crate::world::{SessionState, World};
 
@@ -15,17 +17,18 @@ use crate::world::{SessionState, World};
 /// takes longer than this costs the log its promise, not the agent its answer.
 const LOG_WAIT: Duration = Duration::from_millis(150);
 
-/// How often requests that are no events are mentioned in the daemon's messages.
-const REPORT_INTERVAL: Duration = Duration::from_secs(60);
+/// A larger payload is read on another thread, so that small ones are answered meanwhile.
+const LARGE: usize = 64 * 1024;
 
 /// Takes hook events.
 #[derive(Debug)]
 pub(super) struct Hooks {
     world: Mutex<World>,
     log: EventLog,
-    home: PathBuf,
+    projects: Arc<Projects>,
     injection: bool,
-    rejections: Mutex<Rejections>,
+    rejected: Tally,
+    unlogged: Tally,
 }
 
 /// Why a request is no event.
@@ -37,9 +40,15 @@ pub(super) enum Unusable {
     /// The body broke off, or is too large.
     #[error("the body can't be read")]
     Body(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The body says that it is too large.
+    #[error("the body is too large")]
+    TooLarge,
     /// The body did not arrive in time.
     #[error("the body did not arrive in time")]
     Slow,
+    /// We could not look at it.
+    #[error("the event was not looked at")]
+    Unread(#[from] JoinError),
     /// The body is not an event.
     #[error(transparent)]
     Event(#[from] EventError),
@@ -47,38 +56,64 @@ pub(super) enum Unusable {
 
 impl Hooks {
     /// Takes events into `world` and `log`; says nothing unless `injection` is on.
-    pub(super) fn new(world: World, log: EventLog, home: PathBuf, injection: bool) -> Self {
-        Self { world: Mutex::new(world), log, home, injection, rejections: Mutex::default() }
+    pub(super) fn new(world: World, log: EventLog, projects: Projects, injection: bool) -> Self {
+        let (world, projects) = (Mutex::new(world), Arc::new(projects));
+        let (rejected, unlogged) = (Tally::default(), Tally::default());
+        Self { world, log, projects, injection, rejected, unlogged }
     }
 
     /// Takes one event and answers it.
-    pub(super) async fn handle(&self, agent: Agent, envelope: Envelope, payload: &[u8]) -> Reply {
+    pub(super) async fn handle(&self, agent: Agent, envelope: Envelope, body: Bytes) -> Reply {
         let now = clock::now();
-        let (event, payload) = match HookEvent::parse(agent, payload) {
-            Ok(parsed) => parsed,
-            Err(error) => return self.reject(&error.into()),
+        let (event, payload, root) = match self.look_at(agent, body).await {
+            Ok(seen) => seen,
+            Err(reason) => return self.reject(&reason),
         };
         let (answer, logged) = {
             // Under one lock, so that the log has the events in the order in which they were folded.
             let mut world = self.world();
-            fold(&mut world, &event, &self.home, now);
-            let logged = self.log.append(Entry { at: now, agent, payload });
+            world.apply(&event, &root, now);
+            let project_root = Some(root).filter(|root| !root.is_empty());
+            let logged = self.log.append(Entry { at: now, agent, project_root, payload });
             (world.answer(&event, now), logged)
         };
-        if !matches!(tokio::time::timeout(LOG_WAIT, logged).await, Ok(Ok(()))) {
+        let logged = matches!(tokio::time::timeout(LOG_WAIT, logged).await, Ok(Ok(())));
+        if !logged && let Some(count) = self.unlogged.count(now) {
             tracing::warn!(
-                event = event.name,
-                lost = self.log.lost(),
-                "answered before it was logged"
+                count,
+                lost = self.lost(),
+                "events were answered before they were logged"
             );
         }
         if self.injection { envelope.seal(&event.name, answer) } else { Reply::Empty }
     }
 
+    /// The event, what the log keeps of it, and the root of its project. Whatever can take long here
+    /// does not hold up other events.
+    async fn look_at(
+        &self,
+        agent: Agent,
+        body: Bytes,
+    ) -> Result<(HookEvent, String, String), Unusable> {
+        let (event, payload) = if body.len() > LARGE {
+            spawn_blocking(move || read(agent, &body)).await??
+        } else {
+            read(agent, &body)?
+        };
+        let settled = self.world().settled_root(&event).map(str::to_owned);
+        let root = if let Some(root) = settled {
+            root
+        } else {
+            let (projects, cwd) = (Arc::clone(&self.projects), event.cwd.clone());
+            spawn_blocking(move || projects.root_of(&cwd)).await?
+        };
+        Ok((event, payload, root))
+    }
+
     /// What the session is and did that `question` asks for; none if we don't know it.
     pub(super) fn session_state(&self, question: &Question) -> Option<SessionState> {
         let world = self.world();
-        let latest_in = |cwd: &str, agent| world.latest_session(&root_of(cwd, &self.home), agent);
+        let latest_in = |cwd: &str, agent| world.latest_session(&self.projects.root_of(cwd), agent);
         let key = match &question.which {
             Which::Session { key, cwd: Some(cwd) } if world.has_ended(key) => {
                 latest_in(cwd, Some(key.agent))
@@ -93,10 +128,14 @@ impl Hooks {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How many events were lost to the log since the daemon started.
+    pub(super) fn lost(&self) -> u64 {
+        self.log.lost()
+    }
+
     /// Counts a request that is no event, mentions it once a minute, and answers with nothing.
     pub(super) fn reject(&self, reason: &Unusable) -> Reply {
-        let mut rejections = self.rejections.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = rejections.count(clock::now()) {
+        if let Some(count) = self.rejected.count(clock::now()) {
             let reason = anyhow::Chain::new(reason).map(ToString::to_string).collect::<Vec<_>>();
             tracing::warn!(count, reason = reason.join(": "), "requests that are no hook events");
         }
@@ -104,63 +143,27 @@ impl Hooks {
     }
 }
 
+fn read(agent: Agent, body: &[u8]) -> Result<(HookEvent, String), EventError> {
+    let payload = Payload::read(body)?;
+    Ok((HookEvent::from_payload(agent, &payload)?, payload.to_string()))
+}
+
 /// A world as the log tells it, from `since` on.
 pub(super) fn rebuild(
     database: &Database,
     since: Timestamp,
-    home: &Path,
+    projects: &Projects,
 ) -> Result<World, StoreError> {
     let mut world = World::default();
     database.entries_since(since, |entry| {
         // What is no event to this version was one to the version that logged it.
-        if let Ok(event) = HookEvent::from_payload(entry.agent, &entry.payload) {
-            fold(&mut world, &event, home, entry.at);
+        if let Ok((event, _)) = read(entry.agent, entry.payload.as_bytes()) {
+            let root = entry
+                .project_root
+                .or_else(|| world.settled_root(&event).map(str::to_owned))
+                .unwrap_or_else(|| projects.root_of(&event.cwd));
+            world.apply(&event, &root, entry.at);
         }
     })?;
     Ok(world)
-}
-
-/// Folds an event into the world, looking up its project only where that can matter.
-fn fold(world: &mut World, event: &HookEvent, home: &Path, at: Timestamp) {
-    let root = if world.places(event) { root_of(&event.cwd, home) } else { String::new() };
-    world.apply(event, &root, at);
-}
-
-fn root_of(cwd: &str, home: &Path) -> String {
-    project::root_of(Path::new(cwd), home).to_string_lossy().into_owned()
-}
-
-/// Counts requests that are no events.
-#[derive(Debug, Default)]
-struct Rejections {
-    unreported: u64,
-    reported_at: Option<Timestamp>,
-}
-
-impl Rejections {
-    /// Counts one, and returns how many there are to report if it is time to.
-    fn count(&mut self, now: Timestamp) -> Option<u64> {
-        self.unreported += 1;
-        if self.reported_at.is_some_and(|at| now.since(at) < REPORT_INTERVAL) {
-            return None;
-        }
-        self.reported_at = Some(now);
-        Some(std::mem::take(&mut self.unreported))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rejections_are_reported_once_a_minute_with_their_number() {
-        let mut rejections = Rejections::default();
-        let at = |seconds: i64| Timestamp::from_unix_millis(seconds * 1000);
-        assert_eq!(rejections.count(at(0)), Some(1));
-        assert_eq!(rejections.count(at(1)), None);
-        assert_eq!(rejections.count(at(59)), None);
-        assert_eq!(rejections.count(at(60)), Some(3));
-        assert_eq!(rejections.count(at(61)), None);
-    }
 }

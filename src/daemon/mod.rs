@@ -4,6 +4,7 @@ mod access;
 pub mod client;
 mod error;
 mod hooks;
+mod messages;
 mod routes;
 mod server;
 mod state;
@@ -17,15 +18,16 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 
-use crate::cli::Printer;
 use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
 use crate::platform;
+use crate::sensor::project::Projects;
 use crate::setup::purge;
 use crate::store::{Database, EventLog};
 pub use error::DaemonError;
 use hooks::Hooks;
+pub use messages::Messages;
 use routes::Routes;
 pub use state::{DEFAULT_ACTIONS, MAX_ACTIONS};
 use token::Token;
@@ -38,7 +40,7 @@ pub const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Runs the daemon until it is asked to end, then lets it finish what it has begun.
-pub fn run(config: &Config, paths: &Paths, printer: Printer) -> Result<(), DaemonError> {
+pub fn run(config: &Config, paths: &Paths, messages: &Messages) -> Result<(), DaemonError> {
     platform::create_private_dir(&paths.data())?;
     purge::mark(&paths.data())?;
     let lock = lock(config, paths)?;
@@ -49,7 +51,7 @@ pub fn run(config: &Config, paths: &Paths, printer: Printer) -> Result<(), Daemo
         let listener = listen(config.port).await?;
         let token = Token::read_or_create(&paths.token())?;
         let routes = Arc::new(Routes { hooks: start(config, paths)?, token });
-        printer.error_line(format_args!(
+        messages.line(format_args!(
             "tma1 {} is listening on 127.0.0.1:{}, with its data in {}. Ctrl-C ends it.",
             env!("CARGO_PKG_VERSION"),
             config.port,
@@ -92,7 +94,8 @@ async fn listen(port: u16) -> Result<TcpListener, DaemonError> {
 /// Opens the log and folds what it holds of the last day into a new world.
 fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
     let database = Database::open(&paths.database())?;
-    let world = hooks::rebuild(&database, clock::now().minus(REMEMBERED), &paths.home)?;
+    let projects = Projects::new(&paths.home);
+    let world = hooks::rebuild(&database, clock::now().minus(REMEMBERED), &projects)?;
     let log = EventLog::start(database)?;
-    Ok(Hooks::new(world, log, paths.home.clone(), config.injection))
+    Ok(Hooks::new(world, log, projects, config.injection))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -47,7 +47,7 @@ impl Routes {
 
 async fn route(hooks: &Hooks, head: &Parts, body: Incoming) -> HttpResponse {
     match (head.uri.path(), &head.method) {
-        ("/health", &Method::GET) => health(),
+        ("/health", &Method::GET) => health(hooks),
         ("/api/hooks", &Method::POST) => {
             let reply = event(hooks, head.uri.query().unwrap_or_default(), body).await;
             content(StatusCode::OK, reply.content_type(), reply.into_body())
@@ -61,12 +61,13 @@ async fn route(hooks: &Hooks, head: &Parts, body: Incoming) -> HttpResponse {
     }
 }
 
-fn health() -> HttpResponse {
+fn health(hooks: &Hooks) -> HttpResponse {
     let health = Health {
         status: "ok".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: PROTOCOL_VERSION.to_owned(),
         pid: std::process::id(),
+        events_lost: hooks.lost(),
     };
     content(StatusCode::OK, "application/json", json!(health).to_string())
 }
@@ -88,9 +89,12 @@ async fn event(hooks: &Hooks, query: &str, body: Incoming) -> Reply {
     let Some((agent, envelope)) = source(query) else {
         return hooks.reject(&Unusable::Source(query.to_owned()));
     };
+    if body.size_hint().lower() > MAX_EVENT_BYTES as u64 {
+        return hooks.reject(&Unusable::TooLarge);
+    }
     let body = Limited::new(body, MAX_EVENT_BYTES).collect();
     match tokio::time::timeout(BODY_TIMEOUT, body).await {
-        Ok(Ok(body)) => hooks.handle(agent, envelope, &body.to_bytes()).await,
+        Ok(Ok(body)) => hooks.handle(agent, envelope, body.to_bytes()).await,
         Ok(Err(error)) => hooks.reject(&Unusable::Body(error)),
         Err(_) => hooks.reject(&Unusable::Slow),
     }

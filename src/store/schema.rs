@@ -3,10 +3,15 @@
 use rusqlite::Connection;
 
 /// The newest schema version of this program, kept in `user_version`.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
+/// What brings a database from each version to the next, from an empty one on.
+///
 /// `ts` is in milliseconds since the Unix epoch. `payload` is what the hook sent, with over-long
-/// strings cut. The other columns repeat what is looked for.
+/// strings cut. `project_root` is where the session was then; directories change. The other columns
+/// repeat what is looked for.
+pub(super) const STEPS: [(i64, &str); 2] = [(0, TABLES), (1, PROJECT_ROOT)];
+
 const TABLES: &str = "
     CREATE TABLE tma1_hook_events (
         id INTEGER PRIMARY KEY,
@@ -26,6 +31,11 @@ const TABLES: &str = "
     PRAGMA user_version = 1;
 ";
 
+const PROJECT_ROOT: &str = "
+    ALTER TABLE tma1_hook_events ADD COLUMN project_root TEXT;
+    PRAGMA user_version = 2;
+";
+
 /// What became of a database that was to be brought up to date.
 pub(super) enum Version {
     /// It is.
@@ -36,8 +46,8 @@ pub(super) enum Version {
 
 pub(super) fn bring_up_to_date(connection: &Connection) -> rusqlite::Result<Version> {
     let found = version(connection)?;
-    if found == 0 {
-        connection.execute_batch(&format!("BEGIN IMMEDIATE; {TABLES} COMMIT;"))?;
+    for (_, step) in STEPS.iter().filter(|(from, _)| *from >= found) {
+        connection.execute_batch(&format!("BEGIN IMMEDIATE; {step} COMMIT;"))?;
     }
     Ok(if found > VERSION { Version::Newer(found) } else { Version::Current })
 }

@@ -1,15 +1,16 @@
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::*;
 use crate::agent::Agent;
 
 fn entry(at: i64, session: &str) -> Entry {
-    let payload: Map<String, Value> = serde_json::from_value(json!({
+    let payload = json!({
         "hook_event_name": "PreToolUse", "session_id": session, "tool_name": "Bash",
         "tool_use_id": "toolu_1", "cwd": "/home/dev/shop", "tool_input": {"command": "ls"},
-    }))
-    .unwrap();
-    Entry { at: Timestamp::from_unix_millis(at), agent: Agent::Codex, payload }
+    })
+    .to_string();
+    let project_root = Some("/home/dev/shop".to_owned());
+    Entry { at: Timestamp::from_unix_millis(at), agent: Agent::Codex, project_root, payload }
 }
 
 fn entries(database: &Database, since: i64) -> Vec<Entry> {
@@ -54,12 +55,99 @@ fn an_entry_that_is_not_written_is_counted_and_not_acknowledged() {
 }
 
 #[test]
+fn an_entry_that_can_not_be_written_takes_no_other_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tma1.db");
+    let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+    for number in 0..100 {
+        let mut entry = entry(number, "s");
+        if number % 10 == 0 {
+            entry.payload = "no JSON".to_owned();
+        }
+        log.append(entry);
+    }
+    log.append(entry(100, "s")).blocking_recv().unwrap();
+    assert_eq!(log.lost(), 10);
+    assert_eq!(entries(&Database::open(&path).unwrap(), 0).len(), 91);
+}
+
+#[test]
+fn a_database_that_is_locked_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tma1.db");
+    let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut waiting: Vec<_> = (0..10).map(|number| log.append(entry(number, "s"))).collect();
+    // Longer than one attempt.
+    std::thread::sleep(Duration::from_millis(600));
+    assert!(waiting[0].try_recv().is_err());
+    drop(other);
+    for written in waiting {
+        written.blocking_recv().unwrap();
+    }
+    assert_eq!(log.lost(), 0);
+}
+
+#[test]
+fn what_waits_is_bounded_by_its_number_and_its_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tma1.db");
+    for (bytes, bound) in [(100, 1024 + 256), (16 << 20, 4)] {
+        let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let payload = format!(r#"{{"session_id":"s","hook_event_name":"{}"}}"#, "x".repeat(bytes));
+        for number in 0..bound + 20 {
+            log.append(Entry { payload: payload.clone(), ..entry(number, "s") });
+        }
+        assert!(log.lost() >= 20, "{bytes}: {}", log.lost());
+        drop(other);
+    }
+}
+
+#[test]
 fn a_database_of_a_newer_version_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tma1.db");
     Database::open(&path).unwrap().connection.pragma_update(None, "user_version", 99).unwrap();
     let error = Database::open(&path).unwrap_err();
-    assert!(error.to_string().ends_with("has schema 99, this version of tma1 knows up to 1"));
+    assert!(error.to_string().ends_with("has schema 99, this version of tma1 knows up to 2"));
+}
+
+#[test]
+fn a_database_of_the_first_version_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tma1.db");
+    let first = Connection::open(&path).unwrap();
+    first.execute_batch(schema::STEPS[0].1).unwrap();
+    let row = "INSERT INTO tma1_hook_events (ts, agent_source, session_id, event_type, payload)
+               VALUES (1, 'codex', 's', 'Stop', '{}')";
+    first.execute(row, ()).unwrap();
+    drop(first);
+    for _ in 0..2 {
+        let old = entries(&Database::open(&path).unwrap(), 0);
+        assert_eq!(old.len(), 1);
+        assert_eq!((&old[0].project_root, &*old[0].payload), (&None, "{}"));
+    }
+}
+
+#[test]
+fn the_columns_repeat_what_the_payload_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tma1.db");
+    let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+    let mut broken = entry(1, "s");
+    broken.payload = r#"{"hook_event_name":"a\u0000b","session_id":"é","tool_name":7}"#.to_owned();
+    log.append(broken);
+    log.append(entry(1, "s"));
+    drop(log);
+    let database = Database::open(&path).unwrap();
+    let columns = "SELECT concat_ws(' ', session_id, event_type, tool_name, tool_use_id, cwd)
+                   FROM tma1_hook_events ORDER BY id DESC LIMIT 1";
+    let row: String = database.connection.query_row(columns, (), |row| row.get(0)).unwrap();
+    assert_eq!(row, "s PreToolUse Bash toolu_1 /home/dev/shop");
+    assert_eq!(entries(&database, 0).len(), 2);
 }
 
 #[test]

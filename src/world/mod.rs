@@ -30,16 +30,19 @@ pub struct World {
 }
 
 impl World {
-    /// Whether the event decides which project its session belongs to: the first event of a session
-    /// does, and one with which a session starts anew. A command that runs elsewhere does not.
-    pub fn places(&self, event: &HookEvent) -> bool {
-        event.kind == EventKind::SessionStart || !self.sessions.contains_key(&event.session)
+    /// The root of the project that the event's session is in already. There is none if it is the
+    /// event that decides: the first one with a directory, and one with which a session starts anew.
+    /// A command that runs elsewhere does not.
+    pub fn settled_root(&self, event: &HookEvent) -> Option<&str> {
+        let session = self.sessions.get(&event.session)?;
+        let root = session.project.root();
+        (event.kind != EventKind::SessionStart && !root.is_empty()).then_some(root)
     }
 
     /// Folds an event into the world.
     ///
-    /// `project_root` is the root of the project that the event's working directory lies in; it is
-    /// looked at only if the event [places](Self::places) its session.
+    /// `project_root` is the [settled](Self::settled_root) one or, if there is none, the root of the
+    /// project that the event's working directory lies in; it is empty if that is not known.
     pub fn apply(&mut self, event: &HookEvent, project_root: &str, at: Timestamp) {
         if !self.sessions.contains_key(&event.session) {
             self.make_room();
@@ -48,7 +51,7 @@ impl World {
             .sessions
             .entry(event.session.clone())
             .or_insert_with(|| Session::new(Project::new(project_root), at));
-        if event.kind == EventKind::SessionStart {
+        if !project_root.is_empty() {
             session.project = Project::new(project_root);
         }
         session.apply(&event.kind, at);

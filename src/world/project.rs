@@ -10,7 +10,13 @@ impl Project {
     /// The project whose root directory is `root`.
     pub(super) fn new(root: &str) -> Self {
         let root = root.replace('\\', "/");
-        Self { root: root.trim_end_matches('/').to_owned() }
+        let trimmed = root.trim_end_matches('/');
+        Self { root: if trimmed.is_empty() { root } else { trimmed.to_owned() } }
+    }
+
+    /// The root directory; empty if it is not known.
+    pub(super) fn root(&self) -> &str {
+        &self.root
     }
 
     /// The name of the root directory.
@@ -23,7 +29,7 @@ impl Project {
 
     /// `path` as seen from the root, or as it is if it lies outside.
     pub(super) fn relative<'a>(&self, path: &'a str) -> &'a str {
-        path.strip_prefix(self.root.as_str())
+        path.strip_prefix(self.root.trim_end_matches('/'))
             .and_then(|rest| rest.strip_prefix('/'))
             .filter(|rest| !rest.is_empty())
             .unwrap_or(path)

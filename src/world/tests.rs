@@ -3,7 +3,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::Agent;
+use crate::agent::{Agent, Payload};
 use crate::snapshot::assert_snapshot;
 
 const ROOT: &str = "/home/dev/shop";
@@ -28,7 +28,7 @@ impl Scene {
         payload.insert("hook_event_name".to_owned(), name.into());
         payload.insert("session_id".to_owned(), session.into());
         payload.entry("cwd").or_insert(ROOT.into());
-        let event = HookEvent::from_payload(agent, &payload).unwrap();
+        let event = HookEvent::from_payload(agent, &payload.into()).unwrap();
         self.now = Timestamp::from_unix_millis(self.now.as_unix_millis() + 60_000);
         self.world.apply(&event, ROOT, self.now);
         self.world.answer(&event, self.now)
@@ -122,6 +122,26 @@ fn an_edit_counts_when_it_is_done_and_not_when_it_is_begun() {
     assert!(!scene.prompt("s").contains("current_focus"));
     scene.tell("s", "PostToolUse", edit);
     assert!(scene.prompt("s").contains("current_focus: a\n"));
+}
+
+#[test]
+fn the_project_is_that_of_the_first_directory_that_is_known() {
+    let mut world = World::default();
+    let mut tell = |name: &str, root: &str| {
+        let payload = json!({"hook_event_name": name, "session_id": "s"});
+        let payload = Payload::read(payload.to_string().as_bytes()).unwrap();
+        let event = HookEvent::from_payload(Agent::ClaudeCode, &payload).unwrap();
+        let settled = world.settled_root(&event).map(str::to_owned);
+        world.apply(&event, settled.as_deref().unwrap_or(root), Timestamp::from_unix_millis(0));
+        settled
+    };
+    assert_eq!(tell("SessionStart", ""), None);
+    assert_eq!(tell("PreToolUse", "/a"), None);
+    assert_eq!(tell("PreToolUse", "/b").as_deref(), Some("/a"));
+    assert_eq!(tell("SessionStart", ""), None);
+    assert_eq!(tell("Stop", "/b").as_deref(), Some("/a"));
+    assert_eq!(tell("SessionStart", "/"), None);
+    assert_eq!(tell("Stop", "/b").as_deref(), Some("/"));
 }
 
 #[test]

@@ -32,15 +32,23 @@ impl Daemon {
 
     /// The same with a command that the caller has changed.
     #[track_caller]
-    pub fn start_command(home: &TestHome, mut command: Command) -> Self {
+    pub fn start_command(home: &TestHome, command: Command) -> Self {
+        let log = File::create(home.tmp().join("daemon.log")).unwrap().into_parts().0;
+        Self::start_saying_to(home, command, log)
+    }
+
+    /// The same with a standard error of the caller's choice.
+    #[track_caller]
+    pub fn start_saying_to(
+        home: &TestHome,
+        mut command: Command,
+        stderr: impl Into<Stdio>,
+    ) -> Self {
         let log = home.tmp().join("daemon.log");
-        let output = File::create(&log).unwrap().into_parts().0;
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(output.try_clone().unwrap())
-            .stderr(output)
-            .spawn()
-            .unwrap();
+        let child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).spawn().unwrap();
+        // It holds the caller's end of a pipe.
+        drop(command);
         let mut daemon = Self { child, port: home.port(), log };
         let answers = || matches!(http::request(home.port(), "GET", "/health", b""), Ok((200, _)));
         let answered = daemon.wait_until(|daemon| answers() || daemon.status().is_some());
@@ -48,7 +56,7 @@ impl Daemon {
             answered && daemon.status().is_none(),
             "the daemon does not answer ({:?}): {}",
             daemon.status(),
-            fs_err::read_to_string(&daemon.log).unwrap()
+            fs_err::read_to_string(&daemon.log).unwrap_or_default()
         );
         daemon
     }

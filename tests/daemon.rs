@@ -347,3 +347,42 @@ fn a_log_that_stays_locked_does_not_keep_it_from_ending() {
     assert_eq!(daemon.post_event(&call("1"), "").0, 200);
     assert_eq!(daemon.stop().code(), Some(0));
 }
+
+/// Connections that have sent `bytes` and wait.
+fn waiting_connections(home: &TestHome, number: usize, bytes: &[u8]) -> Vec<TcpStream> {
+    let connect = || {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, home.port())).unwrap();
+        stream.write_all(bytes).unwrap();
+        stream
+    };
+    std::iter::repeat_with(connect).take(number).collect()
+}
+
+#[test]
+fn connections_that_nobody_uses_keep_no_hook_waiting() {
+    let home = TestHome::new();
+    let _daemon = Daemon::start(&home);
+    let port = home.port().to_string();
+    let event = String::from_utf8(prompt()).unwrap();
+    let request = b"GET /health HTTP/1.1\r\nHost: localhost\r\n";
+    let whole = [&request[..], b"\r\n"].concat();
+    for bytes in [&b""[..], request, &whole, &whole.repeat(100)] {
+        let _waiting = waiting_connections(&home, 300, bytes);
+        let run = home.tma1_fed(&["hook", "--port", &port], &event).succeeded();
+        assert!(run.stdout.starts_with("<tma1-context>\n"), "{run:#?}");
+    }
+}
+
+#[test]
+fn a_connection_is_for_one_request() {
+    let home = TestHome::new();
+    let _daemon = Daemon::start(&home);
+    let request = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(2);
+    let mut stream = waiting_connections(&home, 1, &request).remove(0);
+    let mut answer = Vec::new();
+    // What is left unread may break the connection off.
+    drop(stream.read_to_end(&mut answer));
+    let answer = String::from_utf8(answer).unwrap();
+    assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
+    assert!(answer.contains("connection: close\r\n"), "{answer}");
+}

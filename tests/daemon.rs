@@ -87,7 +87,8 @@ fn a_second_daemon_is_refused_and_told_of_the_first() {
     let run = home.tma1(&["serve"]);
     assert_eq!(run.status, Some(1));
     let pid = daemon.pid().to_string();
-    assert_snapshot("serve-already-running", &home.anonymous(&run.stderr), &[(&pid, "[PID]")]);
+    let filters: [(&str, &str); 2] = [(&pid, "[PID]"), (&home.port().to_string(), "[PORT]")];
+    assert_snapshot("serve-already-running", &home.anonymous(&run.stderr), &filters);
 }
 
 #[test]
@@ -202,19 +203,55 @@ fn a_web_page_is_refused_before_anything_is_recorded() {
     assert!(block.contains("tool_calls: 0\n"), "{block}");
 }
 
+#[test]
+fn a_daemon_that_has_the_data_is_named_and_not_the_one_that_has_the_port() {
+    let home = TestHome::new();
+    let holder = Daemon::start(&home);
+    let elsewhere = TestHome::new();
+    let _other = Daemon::start(&elsewhere);
+    let mut command = home.tma1_command(&["serve"]);
+    let output = command.env("TMA1_PORT", elsewhere.port().to_string()).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let named = format!("(process {}, port {})\n", holder.pid(), home.port());
+    assert!(stderr.contains(&named), "{stderr}");
+    assert!(stderr.contains(&format!("end process {} first", holder.pid())), "{stderr}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_a_file_is_refused() {
+    for name in ["daemon.lock", "tma1.db"] {
+        let home = TestHome::new();
+        let data = home.home().join(".tma1/data");
+        fs_err::create_dir_all(&data).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(data.join(name)).status().unwrap();
+        assert!(made.success());
+        let run = home.tma1(&["serve"]);
+        assert_eq!(run.status, Some(1), "{run:#?}");
+        assert!(run.stderr.contains(&format!("{name}` is not a file")), "{}", run.stderr);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn what_it_keeps_is_private_to_the_user() {
     use std::os::unix::fs::PermissionsExt;
 
     let home = TestHome::new();
-    let daemon = Daemon::start(&home);
-    daemon.post_event(&prompt(), "");
     let root = home.home().join(".tma1");
+    Daemon::start(&home).stop();
     for directory in [root.clone(), root.join("data")] {
         let mode = fs_err::metadata(&directory).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700, "{}", directory.display());
     }
+    // As another program may have left it.
+    for path in ["data", "data/tma1.db"] {
+        fs_err::set_permissions(root.join(path), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let daemon = Daemon::start(&home);
+    daemon.post_event(&prompt(), "");
+    let mode = fs_err::metadata(root.join("data")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
     for file in fs_err::read_dir(root.join("data")).unwrap() {
         let file = file.unwrap();
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{file:?}");

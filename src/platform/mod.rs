@@ -8,12 +8,14 @@ mod windows;
 #[cfg(unix)]
 pub use unix::{
     RUNS_SHELL_SCRIPTS, attributes, create_private_dir, current_user, is_writable_dir,
-    private_file_options, set_attributes, shutdown_requested, sync_dir,
+    make_private_dir, open_private_file, private_file_options, set_attributes, shutdown_requested,
+    sync_dir,
 };
 #[cfg(windows)]
 pub use windows::{
     RUNS_SHELL_SCRIPTS, attributes, create_private_dir, current_user, is_writable_dir,
-    private_file_options, set_attributes, shutdown_requested, sync_dir,
+    make_private_dir, open_private_file, private_file_options, set_attributes, shutdown_requested,
+    sync_dir,
 };
 
 /// What a file system keeps about a file besides its content.

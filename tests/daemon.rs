@@ -87,7 +87,8 @@ fn a_second_daemon_is_refused_and_told_of_the_first() {
     let run = home.tma1(&["serve"]);
     assert_eq!(run.status, Some(1));
     let pid = daemon.pid().to_string();
-    assert_snapshot("serve-already-running", &home.anonymous(&run.stderr), &[(&pid, "[PID]")]);
+    let filters: [(&str, &str); 2] = [(&pid, "[PID]"), (&home.port().to_string(), "[PORT]")];
+    assert_snapshot("serve-already-running", &home.anonymous(&run.stderr), &filters);
 }
 
 #[test]
@@ -261,19 +262,55 @@ fn a_web_page_is_refused_before_anything_is_recorded() {
     assert!(block.contains("tool_calls: 0\n"), "{block}");
 }
 
+#[test]
+fn a_daemon_that_has_the_data_is_named_and_not_the_one_that_has_the_port() {
+    let home = TestHome::new();
+    let holder = Daemon::start(&home);
+    let elsewhere = TestHome::new();
+    let _other = Daemon::start(&elsewhere);
+    let mut command = home.tma1_command(&["serve"]);
+    let output = command.env("TMA1_PORT", elsewhere.port().to_string()).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let named = format!("(process {}, port {})\n", holder.pid(), home.port());
+    assert!(stderr.contains(&named), "{stderr}");
+    assert!(stderr.contains(&format!("end process {} first", holder.pid())), "{stderr}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_a_file_is_refused() {
+    for name in ["daemon.lock", "tma1.db"] {
+        let home = TestHome::new();
+        let data = home.home().join(".tma1/data");
+        fs_err::create_dir_all(&data).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(data.join(name)).status().unwrap();
+        assert!(made.success());
+        let run = home.tma1(&["serve"]);
+        assert_eq!(run.status, Some(1), "{run:#?}");
+        assert!(run.stderr.contains(&format!("{name}` is not a file")), "{}", run.stderr);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn what_it_keeps_is_private_to_the_user() {
     use std::os::unix::fs::PermissionsExt;
 
     let home = TestHome::new();
-    let daemon = Daemon::start(&home);
-    daemon.post_event(&prompt(), "");
     let root = home.home().join(".tma1");
+    Daemon::start(&home).stop();
     for directory in [root.clone(), root.join("data")] {
         let mode = fs_err::metadata(&directory).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700, "{}", directory.display());
     }
+    // As another program may have left it.
+    for path in ["data", "data/tma1.db"] {
+        fs_err::set_permissions(root.join(path), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let daemon = Daemon::start(&home);
+    daemon.post_event(&prompt(), "");
+    let mode = fs_err::metadata(root.join("data")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
     let files = fs_err::read_dir(root.join("data")).unwrap().map(|file| file.unwrap().path());
     for file in files.chain([root.join("token")]) {
         let mode = fs_err::metadata(&file).unwrap().permissions().mode();
@@ -406,4 +443,43 @@ fn a_log_that_stays_locked_does_not_keep_it_from_ending() {
     let _locked = locked_log(&home);
     assert_eq!(daemon.post_event(&call("1"), "").0, 200);
     assert_eq!(daemon.stop().code(), Some(0));
+}
+
+/// Connections that have sent `bytes` and wait.
+fn waiting_connections(home: &TestHome, number: usize, bytes: &[u8]) -> Vec<TcpStream> {
+    let connect = || {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, home.port())).unwrap();
+        stream.write_all(bytes).unwrap();
+        stream
+    };
+    std::iter::repeat_with(connect).take(number).collect()
+}
+
+#[test]
+fn connections_that_nobody_uses_keep_no_hook_waiting() {
+    let home = TestHome::new();
+    let _daemon = Daemon::start(&home);
+    let port = home.port().to_string();
+    let event = String::from_utf8(prompt()).unwrap();
+    let request = b"GET /health HTTP/1.1\r\nHost: localhost\r\n";
+    let whole = [&request[..], b"\r\n"].concat();
+    for bytes in [&b""[..], request, &whole, &whole.repeat(100)] {
+        let _waiting = waiting_connections(&home, 300, bytes);
+        let run = home.tma1_fed(&["hook", "--port", &port], &event).succeeded();
+        assert!(run.stdout.starts_with("<tma1-context>\n"), "{run:#?}");
+    }
+}
+
+#[test]
+fn a_connection_is_for_one_request() {
+    let home = TestHome::new();
+    let _daemon = Daemon::start(&home);
+    let request = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(2);
+    let mut stream = waiting_connections(&home, 1, &request).remove(0);
+    let mut answer = Vec::new();
+    // What is left unread may break the connection off.
+    drop(stream.read_to_end(&mut answer));
+    let answer = String::from_utf8(answer).unwrap();
+    assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
+    assert!(answer.contains("connection: close\r\n"), "{answer}");
 }

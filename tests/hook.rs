@@ -171,7 +171,7 @@ fn a_standard_output_that_fails_or_blocks_is_no_failure() {
     let (_reader, mut full) = std::io::pipe().unwrap();
     let filled = full.try_clone().unwrap();
     // It blocks once the pipe is full.
-    std::thread::spawn(move || drop(full.write_all(&[0; 1 << 20])));
+    std::thread::spawn(move || drop(full.write_all(&vec![0; 1 << 20])));
     std::thread::sleep(Duration::from_millis(100));
     assert!(hook_saying_to(filled.into()).success());
 }

@@ -121,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn payload(value: Value) -> Payload {
+    fn payload(value: &Value) -> Payload {
         Payload::read(value.to_string().as_bytes()).unwrap()
     }
 
@@ -132,7 +132,7 @@ mod tests {
         let long = format!("{kept}€{}", "x".repeat(NOTE_BYTES));
         let expected = format!("{kept}[{} bytes cut]", NOTE_BYTES + 3);
         assert_eq!(
-            payload(json!({"a": [exact, {"b": long}], "n": 1.5, "z": null})).0["a"],
+            payload(&json!({"a": [exact, {"b": long}], "n": 1.5, "z": null})).0["a"],
             json!([exact, {"b": expected}])
         );
     }
@@ -143,7 +143,7 @@ mod tests {
         let patch = format!(
             "*** Begin Patch\n*** Add File: a\n{content}*** Add File: b\n{content}*** End Patch\n"
         );
-        let payload = payload(json!({"command": patch}));
+        let payload = payload(&json!({"command": patch}));
         let start = "*** Begin Patch\n*** Add File: a\n*** Add File: b\n*** End Patch\n[";
         assert!(payload.text("command").starts_with(start));
     }
@@ -177,11 +177,12 @@ mod tests {
             cwd in "(/[a-z.]{0,5}){0,3}",
         ) {
             let content = "+é\n".repeat(lines);
-            let files: String =
+            let files: Vec<_> =
                 files.iter().map(|file| format!("*** Add File: {file}\n{content}")).collect();
-            let sent = payload(json!({
+            let patch = format!("{begin}{}", files.concat());
+            let sent = payload(&json!({
                 "hook_event_name": "PostToolUse", "session_id": "s", "cwd": cwd,
-                "tool_name": "apply_patch", "tool_input": {"command": format!("{begin}{files}")},
+                "tool_name": "apply_patch", "tool_input": {"command": patch},
             }));
             let kept = Payload::read(sent.to_string().as_bytes()).unwrap();
             prop_assert_eq!(&kept, &sent);

@@ -10,12 +10,12 @@ use crate::store::StoreError;
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
     /// Another daemon has the data directory.
-    #[error("a tma1 daemon is already running for `{}`{}", data.display(), described(holder.as_ref()))]
+    #[error("a tma1 daemon is already running for `{}`{}", data.display(), described(*holder))]
     AlreadyRunning {
         /// The data directory.
         data: PathBuf,
-        /// What answers on the configured port, if that is a daemon.
-        holder: Option<Health>,
+        /// The daemon that has it, as far as it has said so.
+        holder: Option<Holder>,
     },
     /// Something listens on the port.
     #[error("port {port} on 127.0.0.1 is taken by {}", owner(holder.as_ref()))]
@@ -41,13 +41,22 @@ pub enum DaemonError {
     Io(#[from] io::Error),
 }
 
+/// The daemon that has a data directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process.
+    pub pid: u32,
+    /// The port that it listens on.
+    pub port: u16,
+}
+
 impl DaemonError {
     /// What to do about it, where that is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::AlreadyRunning { holder: Some(health), .. }
-            | Self::PortInUse { holder: Some(health), .. } => {
-                Some(format!("it works already; to replace it, end process {} first", health.pid))
+            Self::AlreadyRunning { holder: Some(Holder { pid, .. }), .. }
+            | Self::PortInUse { holder: Some(Health { pid, .. }), .. } => {
+                Some(format!("it works already; to replace it, end process {pid} first"))
             }
             Self::AlreadyRunning { holder: None, .. } => {
                 Some("it works already; to replace it, end that process first".to_owned())
@@ -63,15 +72,15 @@ impl DaemonError {
     }
 }
 
-fn described(health: Option<&Health>) -> String {
-    health.map_or_else(String::new, |health| {
-        format!(" (process {}, version {})", health.pid, health.version)
-    })
+fn described(holder: Option<Holder>) -> String {
+    holder.map_or_else(String::new, |Holder { pid, port }| format!(" (process {pid}, port {port})"))
 }
 
 fn owner(health: Option<&Health>) -> String {
     match health {
-        Some(_) => format!("another tma1 daemon{}", described(health)),
+        Some(Health { pid, version, .. }) => {
+            format!("another tma1 daemon (process {pid}, version {version})")
+        }
         None => "another program".to_owned(),
     }
 }

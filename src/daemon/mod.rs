@@ -10,8 +10,8 @@ mod server;
 mod state;
 pub mod token;
 
-use std::fs::File;
-use std::io::ErrorKind;
+use std::fs::{File, TryLockError};
+use std::io::{ErrorKind, Read, Write};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::platform;
 use crate::sensor::project::Projects;
 use crate::setup::purge;
 use crate::store::{Database, EventLog};
-pub use error::DaemonError;
+pub use error::{DaemonError, Holder};
 use hooks::Hooks;
 pub use messages::Messages;
 use routes::Routes;
@@ -36,20 +36,30 @@ use token::Token;
 /// limit the event is answered with nothing.
 pub const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 
+/// How many threads do what can take long: large events, directories on slow file systems.
+const MAX_HELPERS: usize = 8;
+
 /// How far back events are folded into the world again when the daemon starts.
 const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Runs the daemon until it is asked to end, then lets it finish what it has begun.
 pub fn run(config: &Config, paths: &Paths, messages: &Messages) -> Result<(), DaemonError> {
     platform::create_private_dir(&paths.data())?;
+    platform::make_private_dir(&paths.data())?;
     purge::mark(&paths.data())?;
     let lock = lock(config, paths)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(MAX_HELPERS)
+        .thread_keep_alive(Duration::MAX)
+        .build()?;
     let ended = runtime.block_on(async {
         // Before anything else: a signal that comes while the daemon starts must end it too.
         let shutdown = platform::shutdown_requested()?;
         let listener = listen(config.port).await?;
         let token = Token::read_or_create(&paths.token())?;
+        // The first helper is there for good: without one, the runtime panics when it gets no other.
+        drop(tokio::task::spawn_blocking(|| ()).await);
         let routes = Arc::new(Routes { hooks: start(config, paths)?, token });
         messages.line(format_args!(
             "tma1 {} is listening on 127.0.0.1:{}, with its data in {}. Ctrl-C ends it.",
@@ -69,16 +79,26 @@ pub fn run(config: &Config, paths: &Paths, messages: &Messages) -> Result<(), Da
 /// Makes this process the only daemon of its data directory, for as long as the file is open.
 fn lock(config: &Config, paths: &Paths) -> Result<File, DaemonError> {
     let path = paths.daemon_lock();
-    let file = platform::private_file_options().create(true).append(true).open(&path)?;
-    let file = file.into_parts().0;
+    let mut file = platform::open_private_file(&path)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(DaemonError::AlreadyRunning {
-            data: paths.data(),
-            holder: client::holder(config.port),
-        }),
-        Err(std::fs::TryLockError::Error(error)) => Err(error.into()),
+        Ok(()) => {
+            // Whoever finds the file locked reads there who holds it.
+            file.set_len(0)?;
+            write!(file, "{} {}", std::process::id(), config.port)?;
+            Ok(file)
+        }
+        Err(TryLockError::WouldBlock) => {
+            Err(DaemonError::AlreadyRunning { data: paths.data(), holder: holder(&file) })
+        }
+        Err(TryLockError::Error(error)) => Err(error.into()),
     }
+}
+
+fn holder(mut lock: &File) -> Option<Holder> {
+    let mut text = String::new();
+    lock.read_to_string(&mut text).ok()?;
+    let (pid, port) = text.split_once(' ')?;
+    Some(Holder { pid: pid.parse().ok()?, port: port.parse().ok()? })
 }
 
 async fn listen(port: u16) -> Result<TcpListener, DaemonError> {

@@ -1,5 +1,6 @@
 //! The HTTP server: accepts connections until it is told to end, then lets them finish.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
@@ -11,15 +12,24 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use crate::daemon::routes::Routes;
 
-/// How many connections are served at once; further ones wait to be accepted.
-const MAX_CONNECTIONS: usize = 256;
+/// How many connections are served at once: fewer than the files that macOS lets a process open.
+const MAX_CONNECTIONS: usize = 128;
 
-/// How long a connection may be silent before a request, and between two.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(5);
+/// The age from which a connection makes room for a further one. A hook that is served takes less,
+/// and one that waits has more.
+const OLD: Duration = Duration::from_millis(200);
+
+/// How long a connection may take to send the head of its request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long a connection may last: for one request and its answer, read or not.
+const LIFETIME: Duration = Duration::from_secs(3);
 
 /// How long requests in flight may take to finish when the daemon ends.
 const GRACE: Duration = Duration::from_secs(2);
@@ -48,13 +58,16 @@ pub(super) async fn serve(
             async move { Ok::<_, Infallible>(routes.respond(request).await) }
         });
         let connection = http1::Builder::new()
+            .keep_alive(false)
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_TIMEOUT)
             .serve_connection(TokioIo::new(stream), service);
         let connection = connections.watch(connection);
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection broke off");
+        acceptor.serve(async move {
+            match tokio::time::timeout(LIFETIME, connection).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::debug!(%error, "a connection broke off"),
+                Err(_) => tracing::debug!("a connection lasted too long"),
             }
             drop(slot);
         });
@@ -68,11 +81,20 @@ pub(super) async fn serve(
 struct Acceptor {
     listener: TcpListener,
     slots: Arc<Semaphore>,
+    /// The connections, oldest first, with the moment from which they make room.
+    served: VecDeque<(Instant, AbortHandle)>,
 }
 
 impl Acceptor {
     fn new(listener: TcpListener) -> Self {
-        Self { listener, slots: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
+        let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        Self { listener, slots, served: VecDeque::new() }
+    }
+
+    fn serve(&mut self, connection: impl Future<Output = ()> + Send + 'static) {
+        self.served.retain(|(_, connection)| !connection.is_finished());
+        let connection = tokio::spawn(connection).abort_handle();
+        self.served.push_back((Instant::now() + OLD, connection));
     }
 
     /// The next connection, once there is room for it.
@@ -91,10 +113,27 @@ impl Acceptor {
     }
 
     async fn try_accept(&mut self) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-        let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(io::Error::other)?;
         let (stream, _) = self.listener.accept().await?;
+        let slot = self.slot().await.map_err(io::Error::other)?;
         // Answers are small, and somebody waits for each.
         stream.set_nodelay(true)?;
         Ok((stream, slot))
+    }
+
+    /// Room for one more. Connections that nobody uses must not keep a hook waiting.
+    async fn slot(&mut self) -> Result<OwnedSemaphorePermit, AcquireError> {
+        loop {
+            let slot = Arc::clone(&self.slots).acquire_owned();
+            let Some((old, oldest)) = self.served.front() else {
+                return slot.await;
+            };
+            match tokio::time::timeout_at(*old, slot).await {
+                Ok(slot) => return slot,
+                Err(_) => oldest.abort(),
+            }
+            self.served.pop_front();
+            // The slot is free when the task has ended.
+            tokio::task::yield_now().await;
+        }
     }
 }

@@ -10,7 +10,8 @@ use std::process::{Child, Command};
 use fs_err::OpenOptions;
 use fs_err::os::unix::fs::OpenOptionsExt;
 use rustix::fs::{
-    Access, CWD, RenameFlags, XattrFlags, access, fsetxattr, getxattr, listxattr, renameat_with,
+    Access, CWD, OFlags, RenameFlags, XattrFlags, access, fsetxattr, getxattr, listxattr,
+    renameat_with,
 };
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getegid, geteuid, getgroups, kill_process_group};
@@ -42,6 +43,33 @@ pub fn private_file_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600);
     options
+}
+
+/// Opens a file of ours to read and write it, or creates it, and makes it private to this user.
+///
+/// What is there instead of a file, such as a pipe, is refused; to open it must not wait.
+pub fn open_private_file(path: &Path) -> io::Result<File> {
+    let mut options = private_file_options();
+    options.read(true).write(true).create(true).truncate(false);
+    options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let file = options.open(path)?.into_parts().0;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other(format!("`{}` is not a file", path.display())));
+    }
+    make_private(path, 0o600)?;
+    Ok(file)
+}
+
+/// Makes a directory of ours that is there already private to this user.
+pub fn make_private_dir(path: &Path) -> io::Result<()> {
+    make_private(path, 0o700)
+}
+
+fn make_private(path: &Path, mode: u32) -> io::Result<()> {
+    if fs_err::metadata(path)?.mode() & 0o777 == mode {
+        return Ok(());
+    }
+    fs_err::set_permissions(path, Permissions::from_mode(mode))
 }
 
 /// What `metadata` says beyond the size.

@@ -24,6 +24,18 @@ pub fn private_file_options() -> OpenOptions {
     OpenOptions::new()
 }
 
+/// Opens a file of ours to read and write it, or creates it.
+pub fn open_private_file(path: &Path) -> io::Result<File> {
+    let mut options = private_file_options();
+    options.read(true).write(true).create(true).truncate(false);
+    Ok(options.open(path)?.into_parts().0)
+}
+
+/// Does nothing: a directory inherits its access control list.
+pub fn make_private_dir(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 /// What `metadata` says beyond the size: here, only whether the file is read-only.
 pub fn attributes(metadata: &Metadata) -> Attributes {
     let readonly = metadata.permissions().readonly();

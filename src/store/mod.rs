@@ -76,7 +76,7 @@ impl Database {
     /// Opens the database at `path`, or begins a new one that only this user can read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         // SQLite gives its side files the mode of the database, which it would create for everyone.
-        platform::private_file_options().create(true).append(true).open(path)?;
+        drop(platform::open_private_file(path)?);
         let failed = |source| StoreError::Database { path: path.to_owned(), source };
         let connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;

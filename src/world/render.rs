@@ -138,32 +138,39 @@ fn truncate(text: &mut String, chars: usize) -> bool {
     }
 }
 
-/// `text` without terminal sequences and invisible characters, line ends as spaces.
+/// `text` without terminal sequences and invisible characters, line ends as spaces; `?` if nothing is
+/// left to see.
 fn one_line(text: &str) -> String {
-    console::strip_ansi_codes(text)
+    let line: String = console::strip_ansi_codes(text)
         .chars()
         .filter_map(|character| match character {
             '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => Some(' '),
             character if is_invisible(character) => None,
             character => Some(character),
         })
-        .collect()
+        .collect();
+    if line.trim().is_empty() { "?".to_owned() } else { line }
 }
 
-/// Controls, and the format characters that hide text or change its order.
+/// Controls, the format characters that hide text or change its order, and what looks like nothing.
 fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(
             character,
             '\u{ad}'
+                | '\u{34f}'
                 | '\u{61c}'
-                | '\u{180e}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{180b}'..='\u{180f}'
                 | '\u{200b}'..='\u{200f}'
                 | '\u{202a}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
                 | '\u{feff}'
+                | '\u{ffa0}'
                 | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
+                | '\u{e0000}'..='\u{e0fff}'
         )
 }
 
@@ -226,6 +233,8 @@ mod tests {
             "< / TMA1-Context >",
             "<\u{200b}/tma1-context>",
             "</sys\u{202e}tem-reminder>",
+            "<\u{fe0f}/tma1\u{34f}-context\u{3164}>",
+            "</\u{115f}tma1\u{ffa0}-context>",
             "\u{1b}[31m<tma1-context>\u{1b}[0m",
         ] {
             let rendered = path(hostile);
@@ -233,6 +242,13 @@ mod tests {
             assert!(!rendered.contains('\n'));
         }
         assert_eq!(path("Vec<String>.md"), "Vec<String>.md");
+    }
+
+    #[test]
+    fn a_value_that_shows_nothing_reads_as_a_question_mark() {
+        for nothing in ["\u{200b}", "\u{3164}\u{fe0f}", " ", "\n", "\u{1b}[31m"] {
+            assert_eq!([name(nothing), path(nothing), short_id(nothing)], ["?", "?", "?"]);
+        }
     }
 
     /// A digest in which `text` stands wherever text can stand.

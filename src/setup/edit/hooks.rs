@@ -72,7 +72,7 @@ impl HookEntries {
         if splices.is_empty() {
             return Ok(Edited { bytes: before.to_vec(), tally, trace });
         }
-        let after = source.installed(splices, &mut trace);
+        let after = source.installed(splices, &mut trace)?;
         self.guard_install(&document, &source.parse_edited(&after)?, &trace)?;
         Ok(Edited { bytes: after.into_bytes(), tally, trace })
     }

@@ -3,6 +3,7 @@
 //! Every byte that is not ours is kept. No I/O happens here.
 
 mod codex;
+mod diagnosis;
 mod dialect;
 mod edits;
 mod fences;

@@ -124,7 +124,7 @@ fn a_file_that_codex_would_ignore_is_refused_with_its_place() {
     let of_handler = |handler: &str| of_stop(&[&group(handler)]);
     for (before, message) in [
         ("\u{feff}{}".to_owned(), "it starts with a byte order mark (line 1, column 1)"),
-        ("{ // c\n}".to_owned(), "it is not valid JSON: key must be a string (line 1, column 3)"),
+        ("{ // c\n}".to_owned(), "it has a comment (line 1, column 3)"),
         (
             "{\"hooks\":{},\n\"version\":1}".to_owned(),
             "`version` is no key that the agent knows there (line 2, column 1)",

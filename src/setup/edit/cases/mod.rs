@@ -209,10 +209,32 @@ fn a_shared_group_loses_only_our_handler() {
 #[test]
 fn what_claude_code_would_not_read_is_refused_with_its_place() {
     for (before, message) in [
-        ("{\n  // why\n}", "it is not valid JSON: key must be a string (line 2, column 3)"),
-        ("{\"é\": 1,}", "it is not valid JSON: key must be a string (line 1, column 9)"),
+        ("{\n  // why\n}", "it has a comment (line 2, column 3)"),
+        ("/* why */ {}", "it has a comment (line 1, column 1)"),
+        ("{} /* why", "it has a comment (line 1, column 4)"),
+        ("{\"é\": 1,}", "it has a trailing comma (line 1, column 8)"),
+        ("{\"a\": [1,\n]}", "it has a trailing comma (line 1, column 9)"),
+        ("{\"a\": 'b'}", "it has single quotes (line 1, column 7)"),
+        ("{'a': 1}", "it has single quotes (line 1, column 2)"),
+        (
+            r#"{"é": "C:\Users"}"#,
+            r"it has a backslash that starts no escape, `\U` (in a path, write `\\`) (line 1, column 10)",
+        ),
+        (
+            r#"{"a": "C:\new\users"}"#,
+            r"it has a backslash that starts no escape, `\u` (in a path, write `\\`) (line 1, column 14)",
+        ),
+        (
+            "{\n<<<<<<< HEAD\n\"a\": 1\n=======\n\"a\": 2\n>>>>>>> b\n}",
+            "it has an unresolved merge conflict, `<<<<<<<` (line 2, column 1)",
+        ),
         ("{\"a\": ", "it is not valid JSON: EOF while parsing a value (line 1, column 6)"),
-        ("{\"a\": 'b'}", "it is not valid JSON: expected value (line 1, column 7)"),
+        ("{\"a\" 1}", "it is not valid JSON: expected `:` (line 1, column 6)"),
+        ("{\"a\": 1 \"b\": 2}", "it is not valid JSON: expected `,` or `}` (line 1, column 9)"),
+        (
+            "{\"a\": \"\n\"}",
+            "it is not valid JSON: control character (\\u0000-\\u001F) found while parsing a string (line 1, column 7)",
+        ),
         ("[]", "the whole file is not an object (line 1, column 1)"),
         ("\n {\"hooks\":[]}", "`hooks` is not an object (line 2, column 11)"),
         ("{\"hooks\":null}", "`hooks` is not an object (line 1, column 10)"),
@@ -246,6 +268,9 @@ fn bytes_that_are_not_text_and_huge_files_are_refused() {
     assert_eq!(error.to_string(), "it is not UTF-8 text (line 2, column 2)");
     let huge = " ".repeat(MAX_BYTES + 1);
     assert_eq!(install(&huge), Err(JsonError::TooLarge { limit: MAX_BYTES }));
+    // Ours would make it too large to be edited again.
+    let full = format!("{{\"a\":\"{}\"}}", "x".repeat(MAX_BYTES - 10));
+    assert_eq!(install(&full), Err(JsonError::WouldBeTooLarge { limit: MAX_BYTES }));
     let deep = "[".repeat(100_000);
     assert!(install(&deep).is_err());
     // However deep, it is not ours to judge.

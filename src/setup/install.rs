@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::paths::Paths;
 use crate::setup::adapter::{Artifact, Content, Shared, Whole};
+use crate::setup::edit::hooks::Remark;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
 use crate::setup::receipt::{Receipt, Record, sha256};
 use crate::setup::target::Target;
@@ -37,7 +38,13 @@ pub(super) fn plan(
             Content::Whole(whole) => {
                 install_whole(artifact, whole, target, receipt.record(&artifact.path), options)?
             }
-            Content::Shared(shared) => install_shared(artifact, shared, target)?,
+            Content::Shared(shared) => {
+                let (planned, remark) = install_shared(artifact, shared, target)?;
+                if let Some(remark) = remark {
+                    plan.note(&artifact.path, Reason::Remark(remark));
+                }
+                planned
+            }
         };
         match planned {
             Planned::Stays(reason) => plan.note(&artifact.path, reason),
@@ -119,19 +126,19 @@ fn install_shared(
     artifact: &Artifact,
     shared: &Shared,
     target: Target,
-) -> Result<Planned, PlanError> {
+) -> Result<(Planned, Option<Remark>), PlanError> {
     let (target, edited) = edit_whole(target, |text| shared.install_into(text))?;
     let edited =
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
     let record = Record { created: target.before.is_none(), sha256: None, trace: edited.trace };
     if target.before.as_ref().is_some_and(|before| before.bytes == edited.bytes) {
-        return Ok(Planned::InPlace(record));
+        return Ok((Planned::InPlace(record), edited.remark));
     }
     target.require_writable()?;
     let mode = target.before.as_ref().map_or(shared.mode_of_new(), |before| before.attributes.mode);
     let after = Some(After { bytes: edited.bytes, mode });
     let change = Change { target, after, why: artifact.why, hooks: edited.hooks };
-    Ok(Planned::Change(Box::new(change), record))
+    Ok((Planned::Change(Box::new(change), record), edited.remark))
 }
 
 impl Whole {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::paths::Paths;
 use crate::setup::adapter::{Artifact, Content, Shared, Whole};
+use crate::setup::edit::hooks::Remark;
 use crate::setup::edit::lines;
 use crate::setup::install::read_receipt;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
@@ -23,7 +24,13 @@ pub(super) fn plan(artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanEr
         let record = receipt.record(&artifact.path);
         let planned = match &artifact.content {
             Content::Whole(whole) => remove_whole(artifact, whole, target, record)?,
-            Content::Shared(shared) => remove_shared(artifact, shared, target, record)?,
+            Content::Shared(shared) => {
+                let (planned, remark) = remove_shared(artifact, shared, target, record)?;
+                if let Some(remark) = remark {
+                    plan.note(&artifact.path, Reason::Remark(remark));
+                }
+                planned
+            }
         };
         match planned {
             Ok(change) => plan.push(change),
@@ -76,18 +83,19 @@ fn remove_shared(
     shared: &Shared,
     target: Target,
     record: Option<&Record>,
-) -> Result<Planned, PlanError> {
+) -> Result<(Planned, Option<Remark>), PlanError> {
     if target.before.is_none() {
-        return Ok(Err(Reason::Absent));
+        return Ok((Err(Reason::Absent), None));
     }
     let trace = record.map(|record| &record.trace);
     let (target, edited) = edit_whole(target, |text| shared.remove_from(text, trace))?;
     let edited =
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
-    let Some(before) = &target.before else { return Ok(Err(Reason::Absent)) };
+    let Some(before) = &target.before else { return Ok((Err(Reason::Absent), None)) };
     if before.bytes == edited.bytes {
         let keeps = matches!(shared, Shared::Line(line) if lines::has(&before.bytes, line));
-        return Ok(Err(if keeps { Reason::Kept } else { Reason::NothingOfOurs }));
+        let reason = if keeps { Reason::Kept } else { Reason::NothingOfOurs };
+        return Ok((Err(reason), None));
     }
     target.require_writable()?;
     let is_all_ours = record.is_some_and(|record| record.created);
@@ -96,7 +104,8 @@ fn remove_shared(
     } else {
         Some(After { bytes: edited.bytes, mode: before.attributes.mode })
     };
-    Ok(Ok(Change { target, after, why: artifact.why, hooks: edited.hooks }))
+    let change = Change { target, after, why: artifact.why, hooks: edited.hooks };
+    Ok((Ok(change), edited.remark))
 }
 
 fn removed_files(plan: &Plan) -> BTreeSet<PathBuf> {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::setup::adapter::{Artifact, Content, MCP_NAME, Shared, Site, project};
+use crate::setup::adapter::{Artifact, Content, MCP_NAME, Shared, Site, own_script, project};
 use crate::setup::assets::{COMMANDS, SKILLS};
-use crate::setup::edit::hooks::{Dialect, HookEntries, OwnScript};
+use crate::setup::edit::hooks::{Dialect, HookEntries};
 use crate::setup::edit::literal::Literal;
 use crate::setup::edit::member::MemberEntry;
 use crate::setup::script::UnwritablePath;
@@ -59,7 +59,7 @@ pub(super) fn artifacts(site: &Site<'_>) -> Result<Vec<Artifact>, UnwritablePath
         events: EVENTS,
         command,
         timeout: TIMEOUT,
-        script: OwnScript { path: script.path.clone(), home: site.paths.home.clone() },
+        script: own_script(Agent::ClaudeCode),
     };
     let mut members = vec![("type", Literal::from("stdio"))];
     members.extend(site.mcp_command()?);

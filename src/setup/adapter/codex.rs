@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::setup::adapter::{Artifact, Content, MCP_NAME, Shared, Site, project};
+use crate::setup::adapter::{Artifact, Content, MCP_NAME, Shared, Site, own_script, project};
 use crate::setup::assets::SKILLS;
-use crate::setup::edit::hooks::{Dialect, HookEntries, OwnScript};
+use crate::setup::edit::hooks::{Dialect, HookEntries};
 use crate::setup::edit::toml::TableEntry;
 use crate::setup::script::UnwritablePath;
 
@@ -26,7 +26,7 @@ pub(super) fn artifacts(site: &Site<'_>) -> Result<Vec<Artifact>, UnwritablePath
         events: EVENTS,
         command,
         timeout: TIMEOUT,
-        script: OwnScript { path: script.path.clone(), home: site.paths.home.clone() },
+        script: own_script(Agent::Codex),
     };
     let server = TableEntry { parent: "mcp_servers", name: MCP_NAME, values: site.mcp_command()? };
     let mut artifacts = vec![script];

@@ -4,6 +4,9 @@
 //! The parser checks a text as a whole and hands out its values as slices of it, one level at a
 //! time: what is not on our path is never taken apart, however large it is.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use crate::setup::edit::diagnosis;
 use crate::setup::edit::splice::{Splice, spliced};
 use crate::setup::edit::text::{self, Position};
@@ -55,6 +58,16 @@ pub enum JsonError {
         /// Where it starts.
         position: Position,
     },
+    /// A value has another type than expected, for which the agent ignores the file.
+    #[error("{what} is not {expected} ({position})")]
+    Disabling {
+        /// The value.
+        what: String,
+        /// The type that it should have, with its article.
+        expected: &'static str,
+        /// Where it starts.
+        position: Position,
+    },
     /// A value lacks a key without which the agent ignores the file.
     #[error("{what} has no `{key}` ({position})")]
     Missing {
@@ -88,6 +101,16 @@ pub enum JsonError {
 }
 
 impl JsonError {
+    /// The same of a value whose shape decides whether the agent reads the file.
+    pub(super) fn disabling(self) -> Self {
+        match self {
+            Self::Shape { what, expected, position } => {
+                Self::Disabling { what, expected, position }
+            }
+            other => other,
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
@@ -103,6 +126,10 @@ impl JsonError {
                  repair it, then try again"
                     .to_owned()
             }
+            Self::Disabling { expected, .. } => format!(
+                "the agent ignores the whole file because of it; make it {expected} or remove it, \
+                 then try again"
+            ),
             Self::Shape { expected, .. } => {
                 format!("make it {expected} or remove it, then try again")
             }
@@ -251,6 +278,19 @@ impl<'a> Document<'a> {
                 position: self.position(second.key),
             }),
         }
+    }
+
+    /// Requires that no key of `object`, which is to be edited, stands there twice.
+    pub(super) fn require_unique(&self, object: &Object<'a>) -> Result<(), JsonError> {
+        let mut known = BTreeSet::new();
+        for member in &object.members {
+            let key = member.key.string().unwrap_or(Cow::Borrowed(member.key.text));
+            if !known.insert(key.clone()) {
+                let position = self.position(member.key);
+                return Err(JsonError::Duplicate { key: key.into_owned(), position });
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn position(&self, value: Value<'_>) -> Position {

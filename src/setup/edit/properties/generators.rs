@@ -127,7 +127,7 @@ pub(super) fn hooks() -> impl Strategy<Value = Spelled> {
     let group = prop::collection::vec((key(), value()), 0..3).prop_map(Spelled::Object);
     let groups = prop::collection::vec(group, 0..3).prop_map(Spelled::Array);
     prop::collection::vec(prop::option::of(groups), 4..=4).prop_map(|events| {
-        let names = [r#""Stop""#, r#""Pre\u0054oolUse""#, r#""SessionStart""#, r#""X""#];
+        let names = [r#""Stop""#, r#""Post\u0054oolUse""#, r#""SessionStart""#, r#""X""#];
         let present = names
             .iter()
             .zip(events)

@@ -1,13 +1,16 @@
 //! Plans the steps that put every artifact in place. What is in place already is no step.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use crate::paths::Paths;
 use crate::setup::adapter::{Artifact, Content, Shared, Whole};
 use crate::setup::edit::hooks::Remark;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
 use crate::setup::receipt::{Receipt, Record, sha256};
+use crate::setup::sweep;
 use crate::setup::target::Target;
+use crate::setup::uninstall::remove_folder;
 
 /// Run by an agent.
 const EXECUTABLE: u32 = 0o755;
@@ -55,6 +58,8 @@ pub(super) fn plan(
             }
         }
     }
+    let swept = sweep::plan(&mut plan, &mut kept, artifacts, paths)?;
+    remove_swept(&mut plan, &mut kept, &swept, artifacts);
     // Our own folder is made for the lock and goes with it.
     for folder in plan.created_folders().filter(|folder| *folder != paths.root) {
         kept.note_folder(folder);
@@ -63,6 +68,20 @@ pub(super) fn plan(
         plan.record_first(&paths.receipt(), &kept)?;
     }
     Ok(plan)
+}
+
+/// Adds the removal of the folders of ours that are left empty by the removal of the `swept` files.
+fn remove_swept(plan: &mut Plan, kept: &mut Receipt, swept: &[PathBuf], artifacts: &[Artifact]) {
+    let mut gone: BTreeSet<_> = swept.iter().cloned().collect();
+    let is_needed = |folder: &Path| artifacts.iter().any(|other| other.path.starts_with(folder));
+    let is_left =
+        |folder: &&Path| swept.iter().any(|file| file.starts_with(folder)) && !is_needed(folder);
+    let left: Vec<_> = kept.folders().filter(is_left).map(Path::to_owned).collect();
+    for folder in left {
+        if remove_folder(plan, &folder, &mut gone) {
+            kept.forget_folder(&folder);
+        }
+    }
 }
 
 /// Reads the receipt of what was installed before.

@@ -85,6 +85,8 @@ pub enum Reason {
     Foreign,
     /// It is the user's history, not scaffolding.
     Kept,
+    /// It is of an earlier version, and may have been changed since.
+    Outdated,
     /// Whether it stays or not, its edit has a consequence.
     Remark(Remark),
 }
@@ -97,6 +99,10 @@ impl fmt::Display for Reason {
             Self::Modified => "you have changed it, so it stays; --force replaces it",
             Self::Foreign => "it is not ours, so it stays",
             Self::Kept => "left in place",
+            Self::Outdated => {
+                "it is of an earlier tma1 and may hold changes of yours, so it stays; \
+                 remove it if you do not need it"
+            }
             Self::Remark(remark) => return remark.fmt(f),
         })
     }

@@ -12,6 +12,7 @@ use crate::setup::install::read_receipt;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
 use crate::setup::receipt::Record;
 use crate::setup::replacement::is_temporary;
+use crate::setup::sweep;
 use crate::setup::target::Target;
 
 /// Plans to take `artifacts` away.
@@ -38,6 +39,7 @@ pub(super) fn plan(artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanEr
         }
         kept.forget(&artifact.path);
     }
+    sweep::plan(&mut plan, &mut kept, artifacts, paths)?;
     let mut gone = removed_files(&plan);
     // The lock goes last, when nothing else of ours is there.
     gone.insert(paths.install_lock());
@@ -114,7 +116,7 @@ fn removed_files(plan: &Plan) -> BTreeSet<PathBuf> {
 }
 
 /// Adds the removal of `folder` if there is nothing in it but what is `gone` by then.
-fn remove_folder(plan: &mut Plan, folder: &Path, gone: &mut BTreeSet<PathBuf>) -> bool {
+pub(super) fn remove_folder(plan: &mut Plan, folder: &Path, gone: &mut BTreeSet<PathBuf>) -> bool {
     let is_gone = |entry: std::io::Result<fs_err::DirEntry>| {
         entry.is_ok_and(|entry| gone.contains(&entry.path()) || is_temporary(&entry.path()))
     };

@@ -101,6 +101,12 @@ impl Site<'_> {
     }
 }
 
+/// The folders of the agents in which texts of ours are, and whether these are skills.
+pub(super) fn text_folders(paths: &Paths) -> [(PathBuf, bool); 3] {
+    let commands = claude_code::commands(paths);
+    [(claude_code::skills(paths), true), (commands, false), (codex::skills(paths), true)]
+}
+
 /// By what the hooks of `agent` that are ours are known.
 fn own_script(agent: Agent) -> OwnScript {
     let names = [Language::Shell, Language::PowerShell];

@@ -81,11 +81,6 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return report_usage(&error).into(),
     };
-    // A hook runs before every step of an agent: it takes no part in anything below, and never
-    // fails.
-    if let Command::Hook(arguments) = cli.command {
-        return hook::run(&arguments, printer).into();
-    }
     match run(cli.command, program, printer) {
         Ok(status) => status.into(),
         Err(failure) => failure.report(printer).into(),
@@ -106,20 +101,27 @@ pub fn serve_by_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
 }
 
 fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStatus, Failure> {
-    let environment = Environment::capture();
-    let context = Context {
-        paths: Paths::resolve(&environment)?,
-        config: Config::from_environment(&environment)?,
-        program,
-        environment,
-        printer,
-    };
+    let context = || Context::resolve(program, printer);
     match command {
-        Command::Install(arguments) => install::run(&arguments, &context),
-        Command::Uninstall(arguments) => uninstall::run(&arguments, &context),
-        Command::Serve(arguments) => serve::run(&arguments, &context),
-        Command::Hook(arguments) => Ok(hook::run(&arguments, context.printer)),
-        Command::McpServe(arguments) => mcp_serve::run(&arguments, &context),
+        Command::Install(arguments) => install::run(&arguments, &context()?),
+        Command::Uninstall(arguments) => uninstall::run(&arguments, &context()?),
+        Command::Serve(arguments) => serve::run(&arguments, &context()?),
+        Command::McpServe(arguments) => mcp_serve::run(&arguments, &context()?),
+        // It runs before every step of an agent, so nothing is resolved for it, and it never fails.
+        Command::Hook(arguments) => Ok(hook::run(&arguments, printer)),
+    }
+}
+
+impl Context {
+    fn resolve(program: OsString, printer: Printer) -> Result<Self, Failure> {
+        let environment = Environment::capture();
+        Ok(Self {
+            paths: Paths::resolve(&environment)?,
+            config: Config::from_environment(&environment)?,
+            program,
+            environment,
+            printer,
+        })
     }
 }
 

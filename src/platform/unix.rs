@@ -9,12 +9,17 @@ use std::process::{Child, Command};
 
 use fs_err::OpenOptions;
 use fs_err::os::unix::fs::OpenOptionsExt;
-use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
+use rustix::fs::{
+    Access, CWD, RenameFlags, XattrFlags, access, fsetxattr, getxattr, listxattr, renameat_with,
+};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getegid, geteuid, getgroups, kill_process_group};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::platform::Attributes;
+
+/// Linux allows no more for the names of a file's attributes, nor for the value of one.
+const MAX_ATTRIBUTE_BYTES: usize = 64 * 1024;
 
 /// Whether hook scripts can be installed here.
 pub const RUNS_SHELL_SCRIPTS: bool = true;
@@ -56,6 +61,21 @@ pub fn set_attributes(file: &File, mode: u32, group: Option<u32>) -> io::Result<
         fchown(file, None, group)?;
     }
     file.set_permissions(Permissions::from_mode(mode))
+}
+
+/// Copies what a user may have attached to a file, access control lists among it, as far as that can
+/// be done: some attributes are the system's to set, and not every file system has any.
+pub fn copy_extended_attributes(from: &Path, to: &File) {
+    let mut names = vec![0; MAX_ATTRIBUTE_BYTES];
+    let Ok(length) = listxattr(from, &mut names[..]) else { return };
+    names.truncate(length);
+    let mut value = vec![0; MAX_ATTRIBUTE_BYTES];
+    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        if let Ok(length) = getxattr(from, name, &mut value[..]) {
+            let value = value.get(..length).unwrap_or_default();
+            let _ = fsetxattr(to, name, value, XattrFlags::empty());
+        }
+    }
 }
 
 /// The user as whom this process writes.

@@ -40,6 +40,9 @@ pub fn set_attributes(_file: &File, _mode: u32, _group: Option<u32>) -> io::Resu
     Ok(())
 }
 
+/// Does nothing: what is attached to a file here is no concern of settings files.
+pub fn copy_extended_attributes(_from: &Path, _to: &File) {}
+
 /// The user as whom this process writes; not told apart here.
 pub fn current_user() -> u32 {
     0

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::platform;
-use crate::setup::target::{Reason, Snapshot};
+use crate::setup::target::{Reason, Snapshot, Target};
 
 /// What the writer of a user's files asks of the operating system.
 pub trait Disk {
@@ -16,8 +16,9 @@ pub trait Disk {
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
     /// Creates a file that is not there yet, for this user alone.
     fn create_file(&self, path: &Path) -> io::Result<File>;
-    /// Gives a file its mode and, if it is to replace one, the group of that one.
-    fn set_attributes(&self, file: &File, mode: u32, group: Option<u32>) -> io::Result<()>;
+    /// Gives a file its mode and, if there is one at `target`, the group and the extended attributes
+    /// of that.
+    fn set_attributes(&self, file: &File, mode: u32, target: &Target) -> io::Result<()>;
     /// Writes the whole content of a new file.
     fn write(&self, file: &File, bytes: &[u8]) -> io::Result<()>;
     /// Makes the content of a file last through a crash.
@@ -52,8 +53,13 @@ impl Disk for OperatingSystem {
         Ok(file.into_parts().0)
     }
 
-    fn set_attributes(&self, file: &File, mode: u32, group: Option<u32>) -> io::Result<()> {
-        platform::set_attributes(file, mode, group)
+    fn set_attributes(&self, file: &File, mode: u32, target: &Target) -> io::Result<()> {
+        let replaced = target.before.as_ref();
+        platform::set_attributes(file, mode, replaced.map(|file| file.attributes.group))?;
+        if replaced.is_some() {
+            platform::copy_extended_attributes(&target.resolved, file);
+        }
+        Ok(())
     }
 
     fn write(&self, mut file: &File, bytes: &[u8]) -> io::Result<()> {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::setup::apply::{ApplyError, apply};
 use crate::setup::cases::{Home, INSTALL};
 use crate::setup::disk::{Disk, OperatingSystem};
-use crate::setup::target::{Reason, Snapshot};
+use crate::setup::target::{Reason, Snapshot, Target};
 use crate::setup::{InstallError, Task};
 
 const SETTINGS: &str = "{\n  \"model\": \"opus\"\n}\n";
@@ -42,8 +42,8 @@ impl<F: Fn(usize, &str) -> io::Result<()>> Disk for Faulty<F> {
     fn create_file(&self, path: &Path) -> io::Result<File> {
         self.call("create_file", || OperatingSystem.create_file(path))
     }
-    fn set_attributes(&self, file: &File, mode: u32, group: Option<u32>) -> io::Result<()> {
-        self.call("set_attributes", || OperatingSystem.set_attributes(file, mode, group))
+    fn set_attributes(&self, file: &File, mode: u32, target: &Target) -> io::Result<()> {
+        self.call("set_attributes", || OperatingSystem.set_attributes(file, mode, target))
     }
     fn write(&self, mut file: &File, bytes: &[u8]) -> io::Result<()> {
         // A disk that fills up takes half of it.

@@ -69,12 +69,7 @@ impl<'p, D: Disk> Replacement<'p, D> {
 
     fn write(&self, after: &After) -> io::Result<()> {
         let file = self.disk.create_file(&self.aside)?;
-        let before = self.change.target.before.as_ref();
-        self.disk.set_attributes(
-            &file,
-            after.mode,
-            before.map(|before| before.attributes.group),
-        )?;
+        self.disk.set_attributes(&file, after.mode, &self.change.target)?;
         self.disk.write(&file, &after.bytes)?;
         self.disk.sync_file(&file)
     }

@@ -66,8 +66,8 @@ impl Edits {
         self.splices.push(layout.append(&container, &items));
     }
 
-    /// Counts the groups at `indices` as removed, which go as a whole.
-    pub(super) fn remove_groups(
+    /// Notes that the groups at `indices` go as a whole.
+    pub(super) fn note_removed(
         &mut self,
         document: &Document<'_>,
         groups: &Array<'_>,

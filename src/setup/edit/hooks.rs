@@ -163,7 +163,8 @@ impl HookEntries {
             }
         }
         for event in hooks.iter().flat_map(|hooks| &hooks.members) {
-            let is_registered = event.key.string().is_some_and(|name| self.registers(&name));
+            let name = event.key.string();
+            let is_registered = name.is_some_and(|name| self.events.contains(&name.as_ref()));
             if let (false, Some(groups)) = (is_registered, event.value.array()) {
                 self.leave_event(document, &groups, None, &mut edits)?;
             }
@@ -173,10 +174,6 @@ impl HookEntries {
             edits.add_events(document, &layout, hooks.as_ref(), missing);
         }
         Ok(edits)
-    }
-
-    fn registers(&self, event: &str) -> bool {
-        self.events.contains(&event)
     }
 
     /// Leaves one entry of ours among `groups`: a correct one as it is, else an outdated one
@@ -243,7 +240,7 @@ impl HookEntries {
             }
         }
         let surplus = self.dialect.removable(surplus, groups.elements.len());
-        edits.remove_groups(document, groups, &surplus)?;
+        edits.note_removed(document, groups, &surplus)?;
         edits.splices.extend(groups.container().without(&surplus));
         Ok(())
     }
@@ -314,7 +311,7 @@ impl HookEntries {
                 Holding::Mixed(ours) => edits.leave_to_others(document, *group, |_| ours)?,
             }
         }
-        edits.remove_groups(document, groups, &own)?;
+        edits.note_removed(document, groups, &own)?;
         let splices = groups.container().give_back(&own, former);
         let is_emptied = splices.is_none();
         edits.splices.extend(splices.unwrap_or_default());

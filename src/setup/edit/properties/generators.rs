@@ -157,6 +157,7 @@ pub(super) fn group() -> impl Strategy<Value = (bool, Vec<&'static str>)> {
         "notify done",
         "/home/dev/.tma1/hooks/tma1-hook.sh",
         "~/.tma1/hooks/tma1-hook.sh",
+        "sh /old/hooks/tma1-hook.sh",
     ]);
     (any::<bool>(), prop::collection::vec(command, 0..4))
 }

@@ -415,3 +415,16 @@ fn a_diff_tells_of_a_missing_line_end_and_of_a_changed_mode() {
     assert!(text.contains("\n-{}\n\\ No newline at end of file\n+{\n"), "{text}");
     assert!(text.contains("\n+}\n\\ No newline at end of file\n# "), "{text}");
 }
+
+#[test]
+fn hooks_that_are_turned_off_are_named_in_every_run() {
+    let home = Home::with_settings("{\"disableAllHooks\": true}");
+    for _ in 0..2 {
+        let plan = home.plan();
+        let [note] = plan.notes() else { panic!("{:?}", plan.notes()) };
+        assert_eq!(note.path, home.path(".claude/settings.json"));
+        assert_eq!(note.reason.to_string(), "Claude Code runs no hooks: disableAllHooks is on");
+        assert!(!note.stays());
+        home.install().unwrap();
+    }
+}

@@ -9,7 +9,7 @@ use similar::udiff::UnifiedDiffHunk;
 use similar::{ChangeTag, TextDiff};
 
 use crate::paths::Paths;
-use crate::setup::plan::{Change, Plan, Step};
+use crate::setup::plan::{Change, Note, Plan, Step};
 
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
@@ -49,7 +49,8 @@ impl Display for Report<'_> {
             write_tally(f, change)?;
         }
         for note in self.plan.notes() {
-            writeln!(f, "Skipped {} \u{2014} {}", self.paths.display(&note.path), note.reason)?;
+            let verb = if note.stays() { "Skipped" } else { "Note on" };
+            writeln!(f, "{verb} {} \u{2014} {}", self.paths.display(&note.path), note.reason)?;
         }
         Ok(())
     }
@@ -114,7 +115,8 @@ pub struct PlanJson {
     dry_run: bool,
     changes: Vec<ChangeJson>,
     folders: Vec<FolderJson>,
-    skipped: Vec<SkippedJson>,
+    skipped: Vec<NoteJson>,
+    notes: Vec<NoteJson>,
 }
 
 #[derive(Debug, Serialize)]
@@ -138,7 +140,7 @@ struct FolderJson {
 }
 
 #[derive(Debug, Serialize)]
-struct SkippedJson {
+struct NoteJson {
     path: String,
     reason: String,
 }
@@ -159,15 +161,15 @@ impl PlanJson {
                     Step::Change(_) => None,
                 })
                 .collect(),
-            skipped: plan
-                .notes()
-                .iter()
-                .map(|note| SkippedJson {
-                    path: note.path.display().to_string(),
-                    reason: note.reason.to_string(),
-                })
-                .collect(),
+            skipped: plan.notes().iter().filter(|note| note.stays()).map(NoteJson::new).collect(),
+            notes: plan.notes().iter().filter(|note| !note.stays()).map(NoteJson::new).collect(),
         }
+    }
+}
+
+impl NoteJson {
+    fn new(note: &Note) -> Self {
+        Self { path: note.path.display().to_string(), reason: note.reason.to_string() }
     }
 }
 
@@ -212,7 +214,8 @@ impl Display for Diff<'_> {
         }
         for note in self.plan.notes() {
             let name = printable(&self.paths.display(&note.path));
-            writeln!(f, "{name} stays: {}", note.reason)?;
+            let verb = if note.stays() { " stays" } else { "" };
+            writeln!(f, "{name}{verb}: {}", note.reason)?;
         }
         write_summary(f, self.plan)
     }

@@ -1,12 +1,16 @@
 //! Plans the steps that put every artifact in place. What is in place already is no step.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use crate::paths::Paths;
 use crate::setup::adapter::{Artifact, Content, Shared, Whole};
+use crate::setup::edit::hooks::Remark;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
 use crate::setup::receipt::{Receipt, Record, sha256};
+use crate::setup::sweep;
 use crate::setup::target::Target;
+use crate::setup::uninstall::remove_folder;
 
 /// Run by an agent.
 const EXECUTABLE: u32 = 0o755;
@@ -37,7 +41,13 @@ pub(super) fn plan(
             Content::Whole(whole) => {
                 install_whole(artifact, whole, target, receipt.record(&artifact.path), options)?
             }
-            Content::Shared(shared) => install_shared(artifact, shared, target)?,
+            Content::Shared(shared) => {
+                let (planned, remark) = install_shared(artifact, shared, target)?;
+                if let Some(remark) = remark {
+                    plan.note(&artifact.path, Reason::Remark(remark));
+                }
+                planned
+            }
         };
         match planned {
             Planned::Stays(reason) => plan.note(&artifact.path, reason),
@@ -48,6 +58,8 @@ pub(super) fn plan(
             }
         }
     }
+    let swept = sweep::plan(&mut plan, &mut kept, artifacts, paths)?;
+    remove_swept(&mut plan, &mut kept, &swept, artifacts);
     // Our own folder is made for the lock and goes with it.
     for folder in plan.created_folders().filter(|folder| *folder != paths.root) {
         kept.note_folder(folder);
@@ -56,6 +68,20 @@ pub(super) fn plan(
         plan.record_first(&paths.receipt(), &kept)?;
     }
     Ok(plan)
+}
+
+/// Adds the removal of the folders of ours that are left empty by the removal of the `swept` files.
+fn remove_swept(plan: &mut Plan, kept: &mut Receipt, swept: &[PathBuf], artifacts: &[Artifact]) {
+    let mut gone: BTreeSet<_> = swept.iter().cloned().collect();
+    let is_needed = |folder: &Path| artifacts.iter().any(|other| other.path.starts_with(folder));
+    let is_left =
+        |folder: &&Path| swept.iter().any(|file| file.starts_with(folder)) && !is_needed(folder);
+    let left: Vec<_> = kept.folders().filter(is_left).map(Path::to_owned).collect();
+    for folder in left {
+        if remove_folder(plan, &folder, &mut gone) {
+            kept.forget_folder(&folder);
+        }
+    }
 }
 
 /// Reads the receipt of what was installed before.
@@ -119,19 +145,19 @@ fn install_shared(
     artifact: &Artifact,
     shared: &Shared,
     target: Target,
-) -> Result<Planned, PlanError> {
+) -> Result<(Planned, Option<Remark>), PlanError> {
     let (target, edited) = edit_whole(target, |text| shared.install_into(text))?;
     let edited =
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
     let record = Record { created: target.before.is_none(), sha256: None, trace: edited.trace };
     if target.before.as_ref().is_some_and(|before| before.bytes == edited.bytes) {
-        return Ok(Planned::InPlace(record));
+        return Ok((Planned::InPlace(record), edited.remark));
     }
     target.require_writable()?;
     let mode = target.before.as_ref().map_or(shared.mode_of_new(), |before| before.attributes.mode);
     let after = Some(After { bytes: edited.bytes, mode });
     let change = Change { target, after, why: artifact.why, hooks: edited.hooks };
-    Ok(Planned::Change(Box::new(change), record))
+    Ok((Planned::Change(Box::new(change), record), edited.remark))
 }
 
 impl Whole {

@@ -15,6 +15,7 @@ pub mod purge;
 pub mod receipt;
 mod replacement;
 pub mod script;
+mod sweep;
 pub mod target;
 mod uninstall;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::setup::adapter::EditError;
-use crate::setup::edit::hooks::Tally;
+use crate::setup::edit::hooks::{Remark, Tally};
 use crate::setup::receipt::Receipt;
 use crate::setup::target::{Refusal, Target};
 
@@ -62,16 +62,17 @@ pub struct Plan {
     folders: BTreeSet<PathBuf>,
 }
 
-/// A file that stays as it is although it might be expected to change.
+/// What the user should know about a file; most often that it stays as it is although it might be
+/// expected to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The file.
     pub path: PathBuf,
-    /// Why it stays.
+    /// What is to be known.
     pub reason: Reason,
 }
 
-/// Why a file stays as it is.
+/// Why a file stays as it is, or what follows if it does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// It is not there.
@@ -84,6 +85,10 @@ pub enum Reason {
     Foreign,
     /// It is the user's history, not scaffolding.
     Kept,
+    /// It is of an earlier version, and may have been changed since.
+    Outdated,
+    /// Whether it stays or not, its edit has a consequence.
+    Remark(Remark),
 }
 
 impl fmt::Display for Reason {
@@ -94,7 +99,19 @@ impl fmt::Display for Reason {
             Self::Modified => "you have changed it, so it stays; --force replaces it",
             Self::Foreign => "it is not ours, so it stays",
             Self::Kept => "left in place",
+            Self::Outdated => {
+                "it is of an earlier tma1 and may hold changes of yours, so it stays; \
+                 remove it if you do not need it"
+            }
+            Self::Remark(remark) => return remark.fmt(f),
         })
+    }
+}
+
+impl Note {
+    /// Whether the file stays as it is for this reason.
+    pub fn stays(&self) -> bool {
+        !matches!(self.reason, Reason::Remark(_))
     }
 }
 

@@ -78,6 +78,12 @@ impl Receipt {
         record.trace.extend(later.trace);
     }
 
+    /// The texts below `folder` that are ours as a whole.
+    pub(super) fn texts_in<'a>(&'a self, folder: &'a Path) -> impl Iterator<Item = &'a Path> {
+        let texts = self.files.iter().filter(|(_, record)| record.sha256.is_some());
+        texts.map(|(path, _)| path.as_path()).filter(move |path| path.starts_with(folder))
+    }
+
     /// Takes in a folder that was made.
     pub fn note_folder(&mut self, path: &Path) {
         self.folders.insert(path.to_owned());

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::paths::Paths;
 use crate::setup::adapter::{Artifact, Content, Shared, Whole};
+use crate::setup::edit::hooks::Remark;
 use crate::setup::edit::lines;
 use crate::setup::install::read_receipt;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
 use crate::setup::receipt::Record;
 use crate::setup::replacement::is_temporary;
+use crate::setup::sweep;
 use crate::setup::target::Target;
 
 /// Plans to take `artifacts` away.
@@ -23,7 +25,13 @@ pub(super) fn plan(artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanEr
         let record = receipt.record(&artifact.path);
         let planned = match &artifact.content {
             Content::Whole(whole) => remove_whole(artifact, whole, target, record)?,
-            Content::Shared(shared) => remove_shared(artifact, shared, target, record)?,
+            Content::Shared(shared) => {
+                let (planned, remark) = remove_shared(artifact, shared, target, record)?;
+                if let Some(remark) = remark {
+                    plan.note(&artifact.path, Reason::Remark(remark));
+                }
+                planned
+            }
         };
         match planned {
             Ok(change) => plan.push(change),
@@ -31,6 +39,7 @@ pub(super) fn plan(artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanEr
         }
         kept.forget(&artifact.path);
     }
+    sweep::plan(&mut plan, &mut kept, artifacts, paths)?;
     let mut gone = removed_files(&plan);
     // The lock goes last, when nothing else of ours is there.
     gone.insert(paths.install_lock());
@@ -76,18 +85,19 @@ fn remove_shared(
     shared: &Shared,
     target: Target,
     record: Option<&Record>,
-) -> Result<Planned, PlanError> {
+) -> Result<(Planned, Option<Remark>), PlanError> {
     if target.before.is_none() {
-        return Ok(Err(Reason::Absent));
+        return Ok((Err(Reason::Absent), None));
     }
     let trace = record.map(|record| &record.trace);
     let (target, edited) = edit_whole(target, |text| shared.remove_from(text, trace))?;
     let edited =
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
-    let Some(before) = &target.before else { return Ok(Err(Reason::Absent)) };
+    let Some(before) = &target.before else { return Ok((Err(Reason::Absent), None)) };
     if before.bytes == edited.bytes {
         let keeps = matches!(shared, Shared::Line(line) if lines::has(&before.bytes, line));
-        return Ok(Err(if keeps { Reason::Kept } else { Reason::NothingOfOurs }));
+        let reason = if keeps { Reason::Kept } else { Reason::NothingOfOurs };
+        return Ok((Err(reason), None));
     }
     target.require_writable()?;
     let is_all_ours = record.is_some_and(|record| record.created);
@@ -96,7 +106,8 @@ fn remove_shared(
     } else {
         Some(After { bytes: edited.bytes, mode: before.attributes.mode })
     };
-    Ok(Ok(Change { target, after, why: artifact.why, hooks: edited.hooks }))
+    let change = Change { target, after, why: artifact.why, hooks: edited.hooks };
+    Ok((Ok(change), edited.remark))
 }
 
 fn removed_files(plan: &Plan) -> BTreeSet<PathBuf> {
@@ -105,7 +116,7 @@ fn removed_files(plan: &Plan) -> BTreeSet<PathBuf> {
 }
 
 /// Adds the removal of `folder` if there is nothing in it but what is `gone` by then.
-fn remove_folder(plan: &mut Plan, folder: &Path, gone: &mut BTreeSet<PathBuf>) -> bool {
+pub(super) fn remove_folder(plan: &mut Plan, folder: &Path, gone: &mut BTreeSet<PathBuf>) -> bool {
     let is_gone = |entry: std::io::Result<fs_err::DirEntry>| {
         entry.is_ok_and(|entry| gone.contains(&entry.path()) || is_temporary(&entry.path()))
     };

@@ -1,11 +1,13 @@
 //! Claude Code: a hook script, registered for its events in `settings.json`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::setup::adapter::{Artifact, Content, MCP_NAME, Shared, Site, project};
+use crate::paths::Paths;
+use crate::setup::adapter::{Artifact, Content, MCP_NAME, Shared, Site, own_script, project};
 use crate::setup::assets::{COMMANDS, SKILLS};
-use crate::setup::edit::hooks::{Dialect, HookEntries, OwnScript};
+use crate::setup::edit::hooks::{Dialect, HookEntries};
 use crate::setup::edit::literal::Literal;
 use crate::setup::edit::member::MemberEntry;
 use crate::setup::script::UnwritablePath;
@@ -49,25 +51,32 @@ pub const TIMEOUT: Duration = Duration::from_secs(5);
 /// The MCP entry in the settings of every project.
 const SERVERS: &str = "mcpServers";
 
+pub(super) fn skills(paths: &Paths) -> PathBuf {
+    paths.claude_config.join("skills")
+}
+
+pub(super) fn commands(paths: &Paths) -> PathBuf {
+    paths.claude_config.join("commands")
+}
+
 /// Everything that the adapter installs, in the order in which it is written: what is registered
 /// exists before it is.
 pub(super) fn artifacts(site: &Site<'_>) -> Result<Vec<Artifact>, UnwritablePath> {
     let (script, command) = site.script(Agent::ClaudeCode)?;
-    let config = &site.paths.claude_config;
     let hooks = HookEntries {
         dialect: Dialect::ClaudeCode,
         events: EVENTS,
         command,
         timeout: TIMEOUT,
-        script: OwnScript { path: script.path.clone(), home: site.paths.home.clone() },
+        script: own_script(Agent::ClaudeCode),
     };
     let mut members = vec![("type", Literal::from("stdio"))];
     members.extend(site.mcp_command()?);
     let server = MemberEntry { parent: SERVERS, name: MCP_NAME, members };
     let mut artifacts = vec![script];
-    let skills = config.join("skills");
+    let (skills, commands) = (skills(site.paths), commands(site.paths));
     artifacts.extend(Site::texts(&skills, SKILLS, "a skill: when and how to ask us"));
-    artifacts.extend(Site::texts(&config.join("commands"), COMMANDS, "a command for you to type"));
+    artifacts.extend(Site::texts(&commands, COMMANDS, "a command for you to type"));
     if let Some(project) = site.project {
         artifacts.extend(project::artifacts(Agent::ClaudeCode, project));
     }
@@ -77,7 +86,7 @@ pub(super) fn artifacts(site: &Site<'_>) -> Result<Vec<Artifact>, UnwritablePath
         "Claude Code can ask our MCP server",
     ));
     artifacts.push(Artifact::new(
-        config.join("settings.json"),
+        site.paths.claude_config.join("settings.json"),
         Content::Shared(Shared::Hooks(hooks)),
         "Claude Code reports what it does",
     ));

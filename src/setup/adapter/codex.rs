@@ -1,11 +1,13 @@
 //! Codex: a hook script, registered for its events in `hooks.json`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::setup::adapter::{Artifact, Content, MCP_NAME, Shared, Site, project};
+use crate::paths::Paths;
+use crate::setup::adapter::{Artifact, Content, MCP_NAME, Shared, Site, own_script, project};
 use crate::setup::assets::SKILLS;
-use crate::setup::edit::hooks::{Dialect, HookEntries, OwnScript};
+use crate::setup::edit::hooks::{Dialect, HookEntries};
 use crate::setup::edit::toml::TableEntry;
 use crate::setup::script::UnwritablePath;
 
@@ -17,6 +19,11 @@ pub const EVENTS: &[&str] =
 /// would be ten minutes. Part of what the user trusts, so it stays the same from version to version.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Codex reads them there for every agent of the user, not below its own home.
+pub(super) fn skills(paths: &Paths) -> PathBuf {
+    paths.home.join(".agents").join("skills")
+}
+
 /// Everything that the adapter installs, in the order in which it is written: what is registered
 /// exists before it is.
 pub(super) fn artifacts(site: &Site<'_>) -> Result<Vec<Artifact>, UnwritablePath> {
@@ -26,13 +33,11 @@ pub(super) fn artifacts(site: &Site<'_>) -> Result<Vec<Artifact>, UnwritablePath
         events: EVENTS,
         command,
         timeout: TIMEOUT,
-        script: OwnScript { path: script.path.clone(), home: site.paths.home.clone() },
+        script: own_script(Agent::Codex),
     };
     let server = TableEntry { parent: "mcp_servers", name: MCP_NAME, values: site.mcp_command()? };
     let mut artifacts = vec![script];
-    // Codex reads them there for every agent of the user, not below its own home.
-    let skills = site.paths.home.join(".agents").join("skills");
-    artifacts.extend(Site::texts(&skills, SKILLS, "a skill: when and how to ask us"));
+    artifacts.extend(Site::texts(&skills(site.paths), SKILLS, "a skill: when and how to ask us"));
     if let Some(project) = site.project {
         artifacts.extend(project::artifacts(Agent::Codex, project));
     }

@@ -11,7 +11,7 @@ use crate::agent::Agent;
 use crate::paths::Paths;
 use crate::setup::assets::Asset;
 use crate::setup::binary::Binary;
-use crate::setup::edit::hooks::{self, HookEntries, Tally};
+use crate::setup::edit::hooks::{self, HookEntries, OwnScript, Remark, Tally};
 use crate::setup::edit::json::JsonError;
 use crate::setup::edit::lines;
 use crate::setup::edit::literal::Literal;
@@ -101,6 +101,18 @@ impl Site<'_> {
     }
 }
 
+/// The folders of the agents in which texts of ours are, and whether these are skills.
+pub(super) fn text_folders(paths: &Paths) -> [(PathBuf, bool); 3] {
+    let commands = claude_code::commands(paths);
+    [(claude_code::skills(paths), true), (commands, false), (codex::skills(paths), true)]
+}
+
+/// By what the hooks of `agent` that are ours are known.
+fn own_script(agent: Agent) -> OwnScript {
+    let names = [Language::Shell, Language::PowerShell];
+    OwnScript { names: names.map(|language| Script { agent, language }.file_name()) }
+}
+
 /// A file that an adapter needs, wholly ours or with our entries in it.
 #[derive(Debug, Clone)]
 pub struct Artifact {
@@ -164,6 +176,8 @@ pub(super) struct Edited {
     pub(super) trace: Trace,
     /// What was done, in hooks, if the file is about these.
     pub(super) hooks: Option<Tally>,
+    /// What the user should know of it.
+    pub(super) remark: Option<Remark>,
 }
 
 /// Why a file of the user is left alone.
@@ -240,18 +254,23 @@ impl Shared {
 
 impl From<Vec<u8>> for Edited {
     fn from(bytes: Vec<u8>) -> Self {
-        Self { bytes, trace: Trace::default(), hooks: None }
+        Self { bytes, trace: Trace::default(), hooks: None, remark: None }
     }
 }
 
 impl From<member::Edited> for Edited {
     fn from(edited: member::Edited) -> Self {
-        Self { bytes: edited.bytes, trace: edited.trace, hooks: None }
+        Self { bytes: edited.bytes, trace: edited.trace, hooks: None, remark: None }
     }
 }
 
 impl From<hooks::Edited> for Edited {
     fn from(edited: hooks::Edited) -> Self {
-        Self { bytes: edited.bytes, trace: edited.trace, hooks: Some(edited.tally) }
+        Self {
+            bytes: edited.bytes,
+            trace: edited.trace,
+            hooks: Some(edited.tally).filter(|tally| *tally != Tally::default()),
+            remark: edited.remark,
+        }
     }
 }

@@ -30,8 +30,8 @@ type Rule = (&'static str, &'static str, fn(Value<'_>) -> bool);
 /// The optional keys of a command handler. Others are ignored, as all are in other handlers.
 const COMMAND_RULES: [Rule; 5] = [
     ("timeout", "a whole number of seconds", is_whole),
-    ("statusMessage", "a string", is_text),
-    ("commandWindows", "a string", is_text),
+    ("statusMessage", "text", is_text),
+    ("commandWindows", "text", is_text),
     ("additionalContextLimit", "a whole number", is_whole),
     ("async", "true or false", |value| matches!(value.text, "true" | "false")),
 ];
@@ -46,7 +46,7 @@ pub(super) fn require_readable(document: &Document<'_>) -> Result<(), JsonError>
             });
         }
     }
-    require(document, &document.root, ("description", "a string", is_text))?;
+    require(document, &document.root, ("description", "text", is_text))?;
     let Some(hooks) = document.object(&document.root, "hooks")? else {
         return Ok(());
     };
@@ -60,7 +60,7 @@ pub(super) fn require_readable(document: &Document<'_>) -> Result<(), JsonError>
 
 fn require_group(document: &Document<'_>, group: Value<'_>) -> Result<(), JsonError> {
     let group = object(document, "a group of hooks", group)?;
-    require(document, &group, ("matcher", "a string", is_text))?;
+    require(document, &group, ("matcher", "text", is_text))?;
     // A group may lack its handlers, and then runs nothing.
     if let Some(handlers) = document.array(&group, "hooks")? {
         handlers.elements.iter().try_for_each(|handler| require_handler(document, *handler))?;
@@ -78,7 +78,7 @@ fn require_handler(document: &Document<'_>, value: Value<'_>) -> Result<(), Json
     if kind.ok_or_else(|| missing("type"))? != "command" {
         return Ok(());
     }
-    let command = document.typed(&handler, "command", "a string", Value::string)?;
+    let command = document.typed(&handler, "command", "text", Value::string)?;
     command.ok_or_else(|| missing("command"))?;
     COMMAND_RULES.into_iter().try_for_each(|rule| require(document, &handler, rule))
 }

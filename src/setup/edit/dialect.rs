@@ -1,12 +1,17 @@
 //! How each agent wants its hooks registered.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::setup::edit::codex;
 use crate::setup::edit::json::{Document, JsonError};
 use crate::setup::edit::literal::Literal;
-use crate::setup::edit::ownership::ID;
+use crate::setup::edit::ownership::{ID, OwnScript};
 use crate::setup::edit::value::Object;
+use crate::setup::edit::{claude_code, codex};
+
+/// Keys of a handler that decide when or how its command runs. Ours has none of them.
+const DECIDING_KEYS: [&str; 8] =
+    ["if", "once", "async", "asyncRewake", "shell", "args", "onFailure", "commandWindows"];
 
 /// The agent that reads the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,12 +29,29 @@ impl Dialect {
         self,
         mark: &str,
         document: &Document<'_>,
+        script: &OwnScript,
     ) -> Result<(), JsonError> {
         match self {
-            Self::ClaudeCode => Ok(()),
+            Self::ClaudeCode => claude_code::require_readable(document, script),
             Self::Codex if !mark.is_empty() => Err(JsonError::ByteOrderMark),
-            Self::Codex => codex::require_readable(document),
+            Self::Codex => codex::require_readable(document).map_err(JsonError::disabling),
         }
+    }
+
+    /// Whether `object` turns all hooks off.
+    pub(super) fn turns_hooks_off(self, root: &Object<'_>) -> bool {
+        let switch = root.member("disableAllHooks");
+        self == Self::ClaudeCode && switch.is_some_and(|value| value.text == "true")
+    }
+
+    /// Those of the items at `ours` in a list of `count` that an install may take out: where places
+    /// count, none before an item that stays.
+    pub(super) fn removable(self, mut ours: BTreeSet<usize>, count: usize) -> BTreeSet<usize> {
+        if self.keeps_places() {
+            let last_kept = (0..count).rfind(|index| !ours.contains(index));
+            ours.retain(|index| last_kept.is_none_or(|kept| *index > kept));
+        }
+        ours
     }
 
     /// Whether an entry of ours must stay where it is, even if another one is more correct.
@@ -37,9 +59,9 @@ impl Dialect {
         self == Self::Codex
     }
 
-    /// A group that holds our handler alone.
-    pub(super) fn group(self, command: &str, timeout: Duration) -> Literal {
-        let handlers = Literal::List(vec![self.handler(command, timeout)]);
+    /// A group that holds `handler` alone.
+    pub(super) fn group(self, handler: Literal) -> Literal {
+        let handlers = Literal::List(vec![handler]);
         Literal::Table(match self {
             Self::ClaudeCode => {
                 vec![("id", ID.into()), ("matcher", "".into()), ("hooks", handlers)]
@@ -48,8 +70,8 @@ impl Dialect {
         })
     }
 
-    /// Our handler.
-    pub(super) fn handler(self, command: &str, timeout: Duration) -> Literal {
+    /// The members of our handler.
+    pub(super) fn members(self, command: &str, timeout: Duration) -> Vec<(&'static str, Literal)> {
         let mut members = vec![
             ("type", "command".into()),
             ("command", command.into()),
@@ -59,18 +81,11 @@ impl Dialect {
             // The name under which Codex asks its user to trust the hook.
             members.push(("statusMessage", ID.into()));
         }
-        Literal::Table(members)
+        members
     }
 
-    /// Whether `handler` does what ours does. Any key that is not ours may change when or how the
-    /// command runs; the name that a hook of Codex has is worth no new question to the user.
-    pub(super) fn is_current(self, handler: &Object<'_>, command: &str, timeout: Duration) -> bool {
-        let seconds = handler.member("timeout");
-        let seconds = seconds.and_then(|seconds| seconds.text.parse::<f64>().ok());
-        let is_named = self == Self::Codex && handler.member("statusMessage").is_some();
-        handler.members.len() == if is_named { 4 } else { 3 }
-            && handler.string("type").is_some_and(|kind| kind == "command")
-            && handler.string("command").is_some_and(|text| text == command)
-            && seconds == Some(timeout.as_secs_f64())
+    /// Whether a key of that name may change when or how our command runs.
+    pub(super) fn is_deciding(key: &str) -> bool {
+        DECIDING_KEYS.contains(&key)
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::setup::edit::hooks::Tally;
-use crate::setup::edit::json::Document;
+use crate::setup::edit::json::{Document, JsonError};
 use crate::setup::edit::layout::{Item, Layout};
 use crate::setup::edit::literal::Literal;
 use crate::setup::edit::ownership::{handlers, is_mark, runs_for_all};
 use crate::setup::edit::splice::{Container, Splice};
 use crate::setup::edit::trace::{Former, Trace};
-use crate::setup::edit::value::{Object, Value};
+use crate::setup::edit::value::{Array, Object, Value};
 
 /// The entry of ours that stays in an event.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,14 +17,14 @@ pub(super) enum Keeper<'a> {
     /// A group of ours, at this place.
     Group(usize),
     /// A handler in a group that is shared with others.
-    Handler { group: Value<'a>, index: usize, handler: Value<'a> },
+    Handler { group: Value<'a>, index: usize, handler: Object<'a> },
 }
 
 impl<'a> Keeper<'a> {
     pub(super) fn among_others(group: Value<'a>, ours: &BTreeSet<usize>) -> Option<Self> {
         let index = *ours.first()?;
         let handlers = group.object().filter(runs_for_all).and_then(|group| handlers(&group))?;
-        let handler = *handlers.elements.get(index)?;
+        let handler = handlers.elements.get(index)?.object()?;
         Some(Self::Handler { group, index, handler })
     }
 }
@@ -34,6 +34,8 @@ impl<'a> Keeper<'a> {
 pub(super) struct Edits {
     pub(super) splices: Vec<Splice>,
     pub(super) tally: Tally,
+    /// Whether something of others moves to another place in its list.
+    pub(super) moves_others: bool,
     pub(super) trace: Trace,
 }
 
@@ -41,18 +43,6 @@ impl Edits {
     pub(super) fn note(&mut self, path: &[&str], former: Option<Former>) {
         if let Some(former) = former {
             self.trace.note(path, former);
-        }
-    }
-
-    pub(super) fn update(
-        &mut self,
-        layout: &Layout<'_>,
-        outdated: Option<&Value<'_>>,
-        value: &Literal,
-    ) {
-        if let Some(outdated) = outdated {
-            self.splices.push(layout.replace(outdated.range(), value));
-            self.tally.updated += 1;
         }
     }
 
@@ -76,22 +66,46 @@ impl Edits {
         self.splices.push(layout.append(&container, &items));
     }
 
-    pub(super) fn remove(&mut self, container: &Container, surplus: &BTreeSet<usize>) {
-        self.tally.removed += surplus.len();
-        self.splices.extend(container.without(surplus));
+    /// Notes that the groups at `indices` go as a whole.
+    pub(super) fn note_removed(
+        &mut self,
+        document: &Document<'_>,
+        groups: &Array<'_>,
+        indices: &BTreeSet<usize>,
+    ) -> Result<(), JsonError> {
+        for group in indices.iter().filter_map(|index| groups.elements.get(*index)?.object()) {
+            document.require_unique(&group)?;
+        }
+        self.count_removed(&groups.container(), indices);
+        Ok(())
     }
 
-    /// Leaves a group to the others whose handlers it also holds: `ours` go, and with them the
-    /// `id`, which would claim it for us.
-    pub(super) fn leave_to_others(&mut self, group: Value<'_>, ours: &BTreeSet<usize>) {
-        let Some(group) = group.object().filter(|_| !ours.is_empty()) else {
-            return;
+    /// Leaves a group to the others whose handlers it also holds: of ours, those that `removable`
+    /// gives for the number of all go, and with them the `id`, which would claim it for us.
+    pub(super) fn leave_to_others(
+        &mut self,
+        document: &Document<'_>,
+        group: Value<'_>,
+        removable: impl FnOnce(usize) -> BTreeSet<usize>,
+    ) -> Result<(), JsonError> {
+        let Some(group) = group.object() else {
+            return Ok(());
         };
+        document.require_unique(&group)?;
         if let Some(handlers) = handlers(&group) {
-            self.remove(&handlers.container(), ours);
+            let (container, ours) = (handlers.container(), removable(handlers.elements.len()));
+            self.count_removed(&container, &ours);
+            self.splices.extend(container.without(&ours));
         }
         let marks = group.members.iter().enumerate();
         let marks = marks.filter(|(_, member)| is_mark(member)).map(|(index, _)| index).collect();
         self.splices.extend(group.container().without(&marks));
+        Ok(())
+    }
+
+    fn count_removed(&mut self, container: &Container, indices: &BTreeSet<usize>) {
+        self.tally.removed += indices.len();
+        let moved = indices.first().map_or(0, |first| container.items.len() - first);
+        self.moves_others |= moved > indices.len();
     }
 }

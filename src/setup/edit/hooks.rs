@@ -9,7 +9,7 @@ use crate::setup::edit::json::{Document, JsonError, MAX_BYTES, Source};
 use crate::setup::edit::layout::{Item, Layout};
 use crate::setup::edit::literal::Literal;
 use crate::setup::edit::meaning::foreign;
-use crate::setup::edit::ownership::{Holding, handlers, runs_for_all};
+use crate::setup::edit::ownership::Holding;
 use crate::setup::edit::trace::{Former, Trace};
 use crate::setup::edit::value::{Array, Value};
 
@@ -51,6 +51,24 @@ impl fmt::Display for Tally {
     }
 }
 
+/// What the user should know of an edit beyond what it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remark {
+    /// The file turns all hooks off.
+    HooksOff,
+    /// Hooks of others move to other places, by which the user has trusted them.
+    TrustLost,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::HooksOff => "Claude Code runs no hooks: disableAllHooks is on",
+            Self::TrustLost => "Codex will ask again to trust the hooks after ours",
+        })
+    }
+}
+
 /// A text with our entries in it, or with them taken out.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Edited {
@@ -58,6 +76,8 @@ pub struct Edited {
     pub bytes: Vec<u8>,
     /// What was done to it.
     pub tally: Tally,
+    /// What the user should know of it.
+    pub remark: Option<Remark>,
     /// What an install has to remember for the removal. Empty after that.
     pub trace: Trace,
 }
@@ -67,14 +87,15 @@ impl HookEntries {
     pub fn install_into(&self, before: &[u8]) -> Result<Edited, JsonError> {
         let source = Source::read(before, MAX_BYTES)?;
         let document = Document::parse(source.text)?;
-        self.dialect.require_readable(source.mark, &document)?;
-        let Edits { splices, tally, mut trace } = self.converge(&document)?;
+        self.dialect.require_readable(source.mark, &document, &self.script)?;
+        let remark = self.dialect.turns_hooks_off(&document.root).then_some(Remark::HooksOff);
+        let Edits { splices, tally, mut trace, .. } = self.converge(&document)?;
         if splices.is_empty() {
-            return Ok(Edited { bytes: before.to_vec(), tally, trace });
+            return Ok(Edited { bytes: before.to_vec(), tally, remark, trace });
         }
-        let after = source.installed(splices, &mut trace);
+        let after = source.installed(splices, &mut trace)?;
         self.guard_install(&document, &source.parse_edited(&after)?, &trace)?;
-        Ok(Edited { bytes: after.into_bytes(), tally, trace })
+        Ok(Edited { bytes: after.into_bytes(), tally, remark, trace })
     }
 
     /// `before` without any entry of ours, in whatever event; the same bytes if there is none.
@@ -86,13 +107,15 @@ impl HookEntries {
         let document = Document::parse(source.text)?;
         let nothing_known = Trace::default();
         let trace = trace.unwrap_or(&nothing_known);
-        let Edits { splices, tally, .. } = self.withdraw(&document, trace)?;
+        let Edits { splices, tally, moves_others, .. } = self.withdraw(&document, trace)?;
+        let loses_trust = moves_others && self.dialect.keeps_places();
+        let remark = loses_trust.then_some(Remark::TrustLost);
         if splices.is_empty() {
-            return Ok(Edited { bytes: before.to_vec(), tally, trace: Trace::default() });
+            return Ok(Edited { bytes: before.to_vec(), tally, remark, trace: Trace::default() });
         }
         let after = source.removed(splices, trace);
         self.guard_removal(&document, &source.parse_edited(&after)?, trace)?;
-        Ok(Edited { bytes: after.into_bytes(), tally, trace: Trace::default() })
+        Ok(Edited { bytes: after.into_bytes(), tally, remark, trace: Trace::default() })
     }
 
     /// Requires that `after` means what `before` did but for our entries, and needs no further edit.
@@ -102,7 +125,8 @@ impl HookEntries {
         after: &Document<'_>,
         trace: &Trace,
     ) -> Result<(), JsonError> {
-        self.dialect.require_readable("", after).map_err(|_| JsonError::Guard)?;
+        let is_readable = self.dialect.require_readable("", after, &self.script);
+        is_readable.map_err(|_| JsonError::Guard)?;
         let is_settled = self.converge(after)?.splices.is_empty();
         let is_kept = foreign(before, self, &Trace::default()) == foreign(after, self, trace);
         if is_settled && is_kept { Ok(()) } else { Err(JsonError::Guard) }
@@ -132,10 +156,17 @@ impl HookEntries {
             };
             if let Some(groups) = groups {
                 edits.note(&["hooks", event], groups.container().former(document.text));
-                self.converge_event(&groups, &layout, &mut edits);
+                self.converge_event(document, &groups, &layout, &mut edits)?;
             } else {
                 edits.note(&["hooks", event], Some(Former::Absent));
                 missing.push((*event, Literal::List(vec![self.group()])));
+            }
+        }
+        for event in hooks.iter().flat_map(|hooks| &hooks.members) {
+            let name = event.key.string();
+            let is_registered = name.is_some_and(|name| self.events.contains(&name.as_ref()));
+            if let (false, Some(groups)) = (is_registered, event.value.array()) {
+                self.leave_event(document, &groups, None, &mut edits)?;
             }
         }
         if !missing.is_empty() {
@@ -147,7 +178,13 @@ impl HookEntries {
 
     /// Leaves one entry of ours among `groups`: a correct one as it is, else an outdated one
     /// updated, else a new one at the end.
-    fn converge_event(&self, groups: &Array<'_>, layout: &Layout<'_>, edits: &mut Edits) {
+    fn converge_event(
+        &self,
+        document: &Document<'_>,
+        groups: &Array<'_>,
+        layout: &Layout<'_>,
+        edits: &mut Edits,
+    ) -> Result<(), JsonError> {
         let held: Vec<_> =
             groups.elements.iter().map(|group| (*group, self.script.holding(*group))).collect();
         let keeper = self.keeper(&held);
@@ -155,11 +192,13 @@ impl HookEntries {
             Some(Keeper::Group(index)) => {
                 let outdated =
                     groups.elements.get(*index).filter(|group| !self.is_current(**group));
-                edits.update(layout, outdated, &self.group());
+                if let Some(group) = outdated.and_then(|group| group.object()) {
+                    self.update_group(document, layout, &group, edits)?;
+                }
             }
             Some(Keeper::Handler { handler, .. }) => {
-                let outdated = Some(handler).filter(|handler| !self.is_current_handler(**handler));
-                edits.update(layout, outdated, &self.handler());
+                let is_updated = self.update_handler(document, layout, handler, edits)?;
+                edits.tally.updated += usize::from(is_updated);
             }
             None => {
                 let item = Item { name: None, value: self.group() };
@@ -167,21 +206,43 @@ impl HookEntries {
                 edits.tally.added += 1;
             }
         }
-        let is_surplus = |(index, (_, holding)): &(usize, &(_, Holding))| {
-            *holding == Holding::Ours && keeper != Some(Keeper::Group(*index))
-        };
-        let surplus = held.iter().enumerate().filter(is_surplus).map(|(index, _)| index);
-        edits.remove(&groups.container(), &surplus.collect());
-        for (group, holding) in held {
-            if let Holding::Mixed(mut ours) = holding {
-                if let Some(Keeper::Handler { group: kept_in, index, .. }) = keeper
-                    && kept_in == group
-                {
-                    ours.remove(&index);
+        self.leave_event(document, groups, keeper.as_ref(), edits)
+    }
+
+    /// Takes ours out of `groups`, but for what is to stay and what can't go.
+    fn leave_event(
+        &self,
+        document: &Document<'_>,
+        groups: &Array<'_>,
+        keeper: Option<&Keeper<'_>>,
+        edits: &mut Edits,
+    ) -> Result<(), JsonError> {
+        let mut surplus = BTreeSet::new();
+        for (index, group) in groups.elements.iter().enumerate() {
+            match self.script.holding(*group) {
+                Holding::Foreign => {}
+                Holding::Ours if keeper == Some(&Keeper::Group(index)) => {}
+                Holding::Ours => {
+                    surplus.insert(index);
                 }
-                edits.leave_to_others(group, &ours);
+                Holding::Mixed(mut ours) => {
+                    if let Some(Keeper::Handler { group: kept_in, index, .. }) = keeper
+                        && kept_in == group
+                    {
+                        ours.remove(index);
+                        if ours.is_empty() {
+                            continue;
+                        }
+                    }
+                    let ours = |count| self.dialect.removable(ours, count);
+                    edits.leave_to_others(document, *group, ours)?;
+                }
             }
         }
+        let surplus = self.dialect.removable(surplus, groups.elements.len());
+        edits.note_removed(document, groups, &surplus)?;
+        edits.splices.extend(groups.container().without(&surplus));
+        Ok(())
     }
 
     /// What stays of ours: where places count the first of it that runs for everything, else a
@@ -216,8 +277,9 @@ impl HookEntries {
         for (index, event) in hooks.members.iter().enumerate() {
             let name = event.key.string().unwrap_or_default();
             let former = trace.former(&["hooks", &name]);
-            let groups = event.value.array();
-            if groups.is_some_and(|groups| self.withdraw_event(&groups, former, &mut edits)) {
+            if let Some(groups) = event.value.array()
+                && self.withdraw_event(document, &groups, former, &mut edits)?
+            {
                 emptied.insert(index);
             }
         }
@@ -234,10 +296,11 @@ impl HookEntries {
     /// Takes ours out of one event; whether the event goes with it.
     fn withdraw_event(
         &self,
+        document: &Document<'_>,
         groups: &Array<'_>,
         former: Option<&Former>,
         edits: &mut Edits,
-    ) -> bool {
+    ) -> Result<bool, JsonError> {
         let mut own = BTreeSet::new();
         for (index, group) in groups.elements.iter().enumerate() {
             match self.script.holding(*group) {
@@ -245,40 +308,13 @@ impl HookEntries {
                 Holding::Ours => {
                     own.insert(index);
                 }
-                Holding::Mixed(ours) => edits.leave_to_others(*group, &ours),
+                Holding::Mixed(ours) => edits.leave_to_others(document, *group, |_| ours)?,
             }
         }
-        edits.tally.removed += own.len();
-        match groups.container().give_back(&own, former) {
-            Some(splices) => {
-                edits.splices.extend(splices);
-                false
-            }
-            None => true,
-        }
-    }
-
-    fn group(&self) -> Literal {
-        self.dialect.group(&self.command, self.timeout)
-    }
-
-    fn handler(&self) -> Literal {
-        self.dialect.handler(&self.command, self.timeout)
-    }
-
-    /// Whether a group of ours does what our entry does. It may lack the `id`, which Claude Code
-    /// drops when it rewrites the file.
-    fn is_current(&self, group: Value<'_>) -> bool {
-        let handler = group.object().filter(runs_for_all).and_then(|group| handlers(&group));
-        match handler.as_ref().map(|handlers| handlers.elements.as_slice()) {
-            Some([handler]) => self.is_current_handler(*handler),
-            _ => false,
-        }
-    }
-
-    fn is_current_handler(&self, handler: Value<'_>) -> bool {
-        handler
-            .object()
-            .is_some_and(|handler| self.dialect.is_current(&handler, &self.command, self.timeout))
+        edits.note_removed(document, groups, &own)?;
+        let splices = groups.container().give_back(&own, former);
+        let is_emptied = splices.is_none();
+        edits.splices.extend(splices.unwrap_or_default());
+        Ok(is_emptied)
     }
 }

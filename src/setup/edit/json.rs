@@ -4,6 +4,10 @@
 //! The parser checks a text as a whole and hands out its values as slices of it, one level at a
 //! time: what is not on our path is never taken apart, however large it is.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use crate::setup::edit::diagnosis;
 use crate::setup::edit::splice::{Splice, spliced};
 use crate::setup::edit::text::{self, Position};
 use crate::setup::edit::trace::{Former, Trace};
@@ -24,6 +28,12 @@ pub enum JsonError {
         /// What would be edited, in bytes.
         limit: usize,
     },
+    /// Ours would make it so large that it could not be edited again.
+    #[error("with our entries it would be larger than {} MiB", limit / (1024 * 1024))]
+    WouldBeTooLarge {
+        /// What would be edited, in bytes.
+        limit: usize,
+    },
     /// The bytes are not text.
     #[error("it is not UTF-8 text ({0})")]
     NotUtf8(Position),
@@ -31,9 +41,9 @@ pub enum JsonError {
     #[error("it starts with a byte order mark (line 1, column 1)")]
     ByteOrderMark,
     /// Not JSON as the agent reads it.
-    #[error("it is not valid JSON: {reason} ({position})")]
+    #[error("{reason} ({position})")]
     Syntax {
-        /// What the parser expected.
+        /// What is wrong with it.
         reason: String,
         /// Where.
         position: Position,
@@ -41,6 +51,16 @@ pub enum JsonError {
     /// A value has another type than the agent expects there.
     #[error("{what} is not {expected} ({position})")]
     Shape {
+        /// The value.
+        what: String,
+        /// The type that it should have, with its article.
+        expected: &'static str,
+        /// Where it starts.
+        position: Position,
+    },
+    /// A value has another type than expected, for which the agent ignores the file.
+    #[error("{what} is not {expected} ({position})")]
+    Disabling {
         /// The value.
         what: String,
         /// The type that it should have, with its article.
@@ -81,30 +101,46 @@ pub enum JsonError {
 }
 
 impl JsonError {
+    /// The same of a value whose shape decides whether the agent reads the file.
+    pub(super) fn disabling(self) -> Self {
+        match self {
+            Self::Shape { what, expected, position } => {
+                Self::Disabling { what, expected, position }
+            }
+            other => other,
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::TooLarge { .. } => {
+            Self::TooLarge { .. } | Self::WouldBeTooLarge { .. } => {
                 "look what makes it so large, and move that elsewhere".to_owned()
             }
-            Self::NotUtf8(_) => "save it as UTF-8, then install again".to_owned(),
+            Self::NotUtf8(_) => "save it as UTF-8, then try again".to_owned(),
             Self::ByteOrderMark => "the agent ignores the whole file because of the mark; save it \
-                 as UTF-8 without one, then install again"
+                 as UTF-8 without one, then try again"
                 .to_owned(),
-            Self::Syntax { .. } => "the agent ignores the whole file while it is not valid JSON \
-                 (comments and trailing commas are not); repair it, then install again"
-                .to_owned(),
+            Self::Syntax { .. } => {
+                "it has to be plain JSON, or the agent does not read it at all; \
+                 repair it, then try again"
+                    .to_owned()
+            }
+            Self::Disabling { expected, .. } => format!(
+                "the agent ignores the whole file because of it; make it {expected} or remove it, \
+                 then try again"
+            ),
             Self::Shape { expected, .. } => {
-                format!("make it {expected} or remove it, then install again")
+                format!("make it {expected} or remove it, then try again")
             }
             Self::Missing { key, .. } => format!(
-                "the agent ignores the whole file without it; add the `{key}`, then install again"
+                "the agent ignores the whole file without it; add the `{key}`, then try again"
             ),
             Self::Unknown { .. } => "the agent ignores the whole file because of it; remove it, \
-                 then install again"
+                 then try again"
                 .to_owned(),
             Self::Duplicate { key, .. } => {
-                format!("merge the two `{key}` into one, then install again")
+                format!("merge the two `{key}` into one, then try again")
             }
             Self::Guard => "please report this, with the file if you can share it".to_owned(),
         }
@@ -117,6 +153,7 @@ pub(super) struct Source<'a> {
     pub(super) mark: &'static str,
     pub(super) text: &'a str,
     blank: Option<&'a str>,
+    limit: usize,
 }
 
 impl<'a> Source<'a> {
@@ -127,18 +164,25 @@ impl<'a> Source<'a> {
         let (mark, text) = text::decode(bytes).map_err(JsonError::NotUtf8)?;
         let is_blank = text.trim_matches(BLANKS).is_empty();
         let (text, blank) = if is_blank { ("{}", Some(text)) } else { (text, None) };
-        Ok(Self { mark, text, blank })
+        Ok(Self { mark, text, blank, limit })
     }
 
     /// The file with `splices` put in and the blanks that it was around it, and `trace` with what
     /// these were.
-    pub(super) fn installed(&self, splices: Vec<Splice>, trace: &mut Trace) -> String {
+    pub(super) fn installed(
+        &self,
+        splices: Vec<Splice>,
+        trace: &mut Trace,
+    ) -> Result<String, JsonError> {
         let mut edited = spliced(self.mark, self.text, splices);
         if let Some(blank) = self.blank {
             trace.note(&[], Former::Blank(blank.to_owned()));
             edited.push_str(if blank.contains('\n') { blank } else { "\n" });
         }
-        edited
+        if edited.len() > self.limit {
+            return Err(JsonError::WouldBeTooLarge { limit: self.limit });
+        }
+        Ok(edited)
     }
 
     /// The file with `splices` put in, and as blank as it was before us if nothing else is left.
@@ -179,7 +223,7 @@ pub(super) struct Document<'a> {
 
 impl<'a> Document<'a> {
     pub(super) fn parse(text: &'a str) -> Result<Self, JsonError> {
-        let root = Value::parse(text).map_err(|error| judged(text, &error))?;
+        let root = Value::parse(text).map_err(|error| diagnosis::of(text, &error))?;
         root.object()
             .map(|root| Self { text, root })
             .ok_or_else(|| misshapen(text, "the whole file".to_owned(), "an object", root))
@@ -236,6 +280,19 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// Requires that no key of `object`, which is to be edited, stands there twice.
+    pub(super) fn require_unique(&self, object: &Object<'a>) -> Result<(), JsonError> {
+        let mut known = BTreeSet::new();
+        for member in &object.members {
+            let key = member.key.string().unwrap_or(Cow::Borrowed(member.key.text));
+            if !known.insert(key.clone()) {
+                let position = self.position(member.key);
+                return Err(JsonError::Duplicate { key: key.into_owned(), position });
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn position(&self, value: Value<'_>) -> Position {
         Position::of(self.text, value.start)
     }
@@ -252,19 +309,4 @@ impl<'a> Document<'a> {
 
 fn misshapen(text: &str, what: String, expected: &'static str, value: Value<'_>) -> JsonError {
     JsonError::Shape { what, expected, position: Position::of(text, value.start) }
-}
-
-fn judged(text: &str, error: &serde_json::Error) -> JsonError {
-    // The parser counts columns in bytes, and repeats the place in its message.
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let line = text.split('\n').nth(error.line().saturating_sub(1));
-    let before = line.unwrap_or("").as_bytes();
-    let before = before.get(..error.column().saturating_sub(1));
-    JsonError::Syntax {
-        reason: error.to_string().replace(&place, ""),
-        position: Position {
-            line: error.line(),
-            column: String::from_utf8_lossy(before.unwrap_or_default()).chars().count() + 1,
-        },
-    }
 }

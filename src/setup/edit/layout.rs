@@ -1,5 +1,6 @@
 //! How a JSON text is laid out, so that what we insert looks like the rest of it.
 
+use std::iter;
 use std::ops::Range;
 
 use crate::setup::edit::json::Document;
@@ -41,12 +42,10 @@ impl<'a> Layout<'a> {
         let text = document.text;
         let members = &document.root.members;
         let is_one_line = is_one_line(text.trim());
-        // In one line there is nothing to look for, and it may be a long one.
-        let indented = || members.iter().find_map(|member| alone_on_line(text, member.key.start));
         Self {
             text,
             line_end: text::line_end(text),
-            indentation: if is_one_line { None } else { indented() }.unwrap_or(DEFAULT_INDENTATION),
+            indentation: indentation_of(document).unwrap_or(DEFAULT_INDENTATION),
             spaced: members.first().is_none_or(|member| {
                 let between = text.get(member.key.range().end..member.value.start);
                 between.is_some_and(|colon| !colon.ends_with(':'))
@@ -175,6 +174,16 @@ impl<'a> Layout<'a> {
             _ => ": ",
         }
     }
+}
+
+/// The indentation of the first member of the root that has a line of its own. Only what stands
+/// between two members is looked at, as a line may be a long one.
+fn indentation_of<'a>(document: &Document<'a>) -> Option<&'a str> {
+    let members = &document.root.members;
+    let ends = members.iter().map(|member| member.value.range().end);
+    let gaps = iter::once(document.root.range.start + 1).chain(ends).zip(members);
+    gaps.filter_map(|(end, member)| document.text.get(end..member.key.start))
+        .find_map(|gap| alone_on_line(gap, gap.len()))
 }
 
 fn is_one_line(text: &str) -> bool {

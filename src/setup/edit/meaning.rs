@@ -84,7 +84,7 @@ impl Reader<'_> {
         };
         let all = handlers(&group);
         Some(Meaning::of_members(&group, |member| match &all {
-            _ if !ours.is_empty() && is_mark(member) => None,
+            _ if is_mark(member) => None,
             Some(all) if all.range == member.value.range() => {
                 let theirs = all.elements.iter().enumerate();
                 let theirs = theirs.filter(|(index, _)| !ours.contains(index));

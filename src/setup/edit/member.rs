@@ -43,7 +43,7 @@ impl MemberEntry {
         let Some(splice) = self.converge(&document, &mut trace)? else {
             return Ok(Edited { bytes: before.to_vec(), trace });
         };
-        let after = source.installed(vec![splice], &mut trace);
+        let after = source.installed(vec![splice], &mut trace)?;
         let edited = source.parse_edited(&after)?;
         let is_settled = self.converge(&edited, &mut Trace::default())?.is_none();
         let is_kept = self.foreign(&document, &Trace::default()) == self.foreign(&edited, &trace);

@@ -2,7 +2,9 @@
 //!
 //! Every byte that is not ours is kept. No I/O happens here.
 
+mod claude_code;
 mod codex;
+mod diagnosis;
 mod dialect;
 mod edits;
 mod fences;
@@ -20,10 +22,10 @@ mod tail;
 mod text;
 pub mod toml;
 pub mod trace;
+mod update;
 mod value;
 
 #[cfg(test)]
 mod cases;
-#[cfg(test)]
 #[cfg(test)]
 mod properties;

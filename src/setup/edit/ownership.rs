@@ -1,10 +1,10 @@
 //! Which hook entries are ours.
 //!
-//! Claude Code drops the `id` of an entry whenever it rewrites the file, and Codex knows none, so
-//! the command decides; our mark tells when the command no longer does.
+//! The command decides: it runs a script of ours and nothing else. The `id` is dropped by Claude
+//! Code whenever it rewrites the file, and kept by users who put another command in the place of
+//! ours.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 use crate::setup::edit::value::{Array, Member, Object, Value};
 
@@ -18,71 +18,142 @@ pub(super) enum Holding {
     Foreign,
     /// Nothing but ours.
     Ours,
-    /// Handlers of others, and ours at these places.
+    /// Handlers of others with a mark of ours: our `id`, or handlers of ours at these places.
     Mixed(BTreeSet<usize>),
 }
 
-/// The hook script by which our handlers are known.
+/// The hook script by which our handlers are known, wherever it is: the folder that it is in may have
+/// been another one, or be spelled in another way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnScript {
-    /// Where it is installed.
-    pub path: PathBuf,
-    /// What `~` and `$HOME` stand for in a command.
-    pub home: PathBuf,
+    /// The names of its file, in each language.
+    pub names: [&'static str; 2],
 }
 
 impl OwnScript {
+    /// The folder in which the scripts are, below that of our data.
+    const FOLDER: &str = "hooks";
+
     pub(super) fn holding(&self, group: Value<'_>) -> Holding {
         let Some(group) = group.object() else {
             return Holding::Foreign;
         };
-        let marked = group.string("id").is_some_and(|id| id == ID);
-        let handlers = handlers(&group).map_or_else(Vec::new, |handlers| handlers.elements);
-        let ours: BTreeSet<_> = handlers
-            .iter()
-            .enumerate()
-            .filter(|(_, handler)| self.is_run_by(**handler, marked))
-            .map(|(index, _)| index)
-            .collect();
-        match (ours.len(), handlers.len()) {
-            // The `id` alone tells, as long as nobody added a handler.
-            (0, 0 | 1) if marked => Holding::Ours,
-            (0, _) => Holding::Foreign,
+        let is_marked = group.members.iter().any(is_mark);
+        let handlers = match group.member("hooks") {
+            Some(hooks) => hooks.array(),
+            None if is_marked => return Holding::Ours,
+            None => None,
+        };
+        let Some(handlers) = handlers else {
+            return if is_marked { Holding::Mixed(BTreeSet::new()) } else { Holding::Foreign };
+        };
+        let all = handlers.elements.iter().enumerate();
+        let ours: BTreeSet<_> =
+            all.filter(|(_, handler)| self.is_run_by(**handler)).map(|(index, _)| index).collect();
+        match (ours.len(), handlers.elements.len()) {
+            (0, 0) if is_marked => Holding::Ours,
+            (0, _) if !is_marked => Holding::Foreign,
             (own, all) if own == all => Holding::Ours,
             _ => Holding::Mixed(ours),
         }
     }
 
-    /// Whether `handler` runs the script, or under our mark a script of its name elsewhere.
-    fn is_run_by(&self, handler: Value<'_>, marked: bool) -> bool {
+    /// Whether `handler` runs the script and does nothing else.
+    fn is_run_by(&self, handler: Value<'_>) -> bool {
         let Some(handler) = handler.object() else {
             return false;
         };
-        let command = handler.string("command");
-        let Some(run) = command.and_then(|command| self.script_of(&command)) else {
-            return false;
-        };
-        let marked = marked || handler.string("statusMessage").is_some_and(|text| text == ID);
-        run == self.path || marked && run.file_name() == self.path.file_name()
+        handler.string("type").is_none_or(|kind| kind == "command")
+            && handler.string("command").is_some_and(|command| self.is_command(&command))
     }
 
-    /// The script that `command` runs and does nothing else: a command that goes on is the user's.
-    fn script_of(&self, command: &str) -> Option<PathBuf> {
-        let words = shlex::split(command)?;
-        let script = match words.as_slice() {
-            [script] => script,
-            [shell, script] if is_shell(shell) => script,
-            _ => return None,
-        };
-        let below_home =
-            ["~/", "$HOME/", "${HOME}/"].iter().find_map(|prefix| script.strip_prefix(prefix));
-        Some(below_home.map_or_else(|| PathBuf::from(script), |rest| self.home.join(rest)))
+    fn is_command(&self, command: &str) -> bool {
+        script_of(command).is_some_and(|path| self.is_path(&path))
+    }
+
+    fn is_path(&self, path: &str) -> bool {
+        let mut parts = Vec::new();
+        for part in path.split(['/', '\\']) {
+            match part {
+                "" | "." => {}
+                ".." => {
+                    parts.pop();
+                }
+                part => parts.push(part),
+            }
+        }
+        matches!(parts.as_slice(), [.., Self::FOLDER, name] if self.names.contains(name))
     }
 }
 
+/// The path of the script that `command` runs: a command that goes on is the user's.
+fn script_of(command: &str) -> Option<String> {
+    if goes_on(command) {
+        return None;
+    }
+    let words = shlex::split(command)?;
+    match words.as_slice() {
+        [script] => Some(script.clone()),
+        [shell, script] if is_shell(shell) => Some(script.clone()),
+        _ => script_of_power_shell(command),
+    }
+}
+
+/// Whether a shell would do more with `command` than run one program.
+fn goes_on(command: &str) -> bool {
+    let mut quote = None;
+    let mut characters = command.chars().peekable();
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (Some(open), _) if open == character => quote = None,
+            (Some('\''), _) => {}
+            (None, '\'' | '"') => quote = Some(character),
+            (_, '\\') => {
+                characters.next();
+            }
+            (_, '`') | (None, ';' | '&' | '|' | '<' | '>' | '(' | ')' | '\n') => return true,
+            (_, '$') if characters.peek() == Some(&'(') => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether `word` is the name of, or path to, a shell for our scripts.
 fn is_shell(word: &str) -> bool {
-    let name = Path::new(word).file_name().and_then(|name| name.to_str());
-    matches!(name, Some("sh" | "bash" | "dash" | "zsh"))
+    matches!(file_name(word), "sh" | "bash" | "dash" | "zsh")
+}
+
+fn is_power_shell(word: &str) -> bool {
+    let name = file_name(word).to_ascii_lowercase();
+    matches!(name.strip_suffix(".exe").unwrap_or(&name), "powershell" | "pwsh")
+}
+
+/// The script that `command` has `PowerShell` run, with switches that change nothing about it.
+fn script_of_power_shell(command: &str) -> Option<String> {
+    const SWITCHES: [&str; 7] = [
+        "-noprofile",
+        "-nologo",
+        "-noninteractive",
+        "-executionpolicy",
+        "bypass",
+        "unrestricted",
+        "remotesigned",
+    ];
+    // Its paths may have backslashes, which escape nothing there.
+    let words = shlex::split(&command.replace('\\', "/"))?;
+    let [shell, switches @ .., file, script] = words.as_slice() else {
+        return None;
+    };
+    let is_switch = |word: &String| SWITCHES.contains(&word.to_ascii_lowercase().as_str());
+    let runs_script = is_power_shell(shell)
+        && switches.iter().all(is_switch)
+        && file.eq_ignore_ascii_case("-file");
+    runs_script.then(|| script.clone())
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// Whether `member` is the `id` that claims a group for us.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::setup::edit::hooks::{Dialect, HookEntries, OwnScript};
+use crate::setup::edit::hooks::{Dialect, HookEntries, OwnScript, Remark};
 use crate::setup::edit::json::JsonError;
 
 const COMMAND: &str = "/home/dev/.tma1/hooks/tma1-hook-codex.sh";
@@ -16,7 +16,7 @@ pub(in crate::setup::edit) fn codex_entries(events: &'static [&'static str]) -> 
         events,
         command: COMMAND.to_owned(),
         timeout: Duration::from_secs(5),
-        script: OwnScript { path: COMMAND.into(), home: "/home/dev".into() },
+        script: OwnScript { names: ["tma1-hook-codex.sh", "tma1-hook-codex.ps1"] },
     }
 }
 
@@ -69,6 +69,7 @@ fn ours_is_appended_and_never_moves() {
         // Theirs keeps its place only if the first of ours does.
         (vec![old, THEIRS, ours], vec![ours, THEIRS]),
         (vec![THEIRS, old, THEIRS, ours, ours], vec![THEIRS, ours, THEIRS]),
+        (vec![ours, old, THEIRS], vec![ours, old, THEIRS]),
     ] {
         let after = of_stop(&after.iter().map(|group| &**group).collect::<Vec<_>>());
         let before = of_stop(&before.iter().map(|group| &**group).collect::<Vec<_>>());
@@ -99,7 +100,6 @@ fn a_handler_that_runs_as_ours_does_needs_no_new_trust() {
 fn an_outdated_handler_is_updated_where_it_is() {
     for outdated in [
         HANDLER.replace(":5", ":600"),
-        HANDLER.replace("\"timeout\":5,", ""),
         HANDLER.replace(":5", ":5,\"async\":true"),
         HANDLER.replace("/home/dev", "/home/dev/old"),
         HANDLER.replace("/home/dev", "~").replace("hook-codex.sh", "hook-codex.sh "),
@@ -113,10 +113,41 @@ fn an_outdated_handler_is_updated_where_it_is() {
 }
 
 #[test]
-fn ours_under_a_matcher_of_others_is_replaced() {
-    let shared = format!(r#"{{"matcher":"Bash","hooks":[{HANDLER},{{"type":"prompt"}}]}}"#);
-    let left = r#"{"matcher":"Bash","hooks":[{"type":"prompt"}]}"#;
-    assert_eq!(install(&of_stop(&[&shared])).unwrap(), of_stop(&[left, &group(HANDLER)]));
+fn ours_under_a_matcher_of_others_is_replaced_if_none_of_theirs_moves() {
+    let shared = r#"{"matcher":"Bash","hooks":[{"type":"prompt"}]}"#;
+    let last = shared.replace("}]", &format!("}},{HANDLER}]"));
+    assert_eq!(install(&of_stop(&[&last])).unwrap(), of_stop(&[shared, &group(HANDLER)]));
+    let first = shared.replace('[', &format!("[{HANDLER},"));
+    assert_eq!(install(&of_stop(&[&first])).unwrap(), of_stop(&[&first, &group(HANDLER)]));
+}
+
+#[test]
+fn ours_leaves_other_events_if_none_of_theirs_moves() {
+    let ours = &group(HANDLER);
+    let of_events = |others: &str| format!(r#"{{"hooks":{{{others},"Stop":[{ours}]}}}}"#);
+    let before = of_events(&format!(
+        r#""Interrupt":[{THEIRS},{ours}],"PreCompact":[{ours},{THEIRS},{ours}],"X":[{ours}]"#
+    ));
+    let after =
+        of_events(&format!(r#""Interrupt":[{THEIRS}],"PreCompact":[{ours},{THEIRS}],"X":[]"#));
+    assert_eq!(install(&before).unwrap(), after);
+}
+
+#[test]
+fn a_removal_that_moves_hooks_of_others_is_remarked() {
+    let ours = &group(HANDLER);
+    let shared = format!(r#"{{"hooks":[{HANDLER},{{"type":"prompt"}}]}}"#);
+    for (groups, remark) in [
+        (vec![THEIRS, ours], None),
+        (vec![THEIRS], None),
+        (vec![ours, ours], None),
+        (vec![ours, THEIRS], Some(Remark::TrustLost)),
+        (vec![THEIRS, ours, THEIRS, ours], Some(Remark::TrustLost)),
+        (vec![&*shared], Some(Remark::TrustLost)),
+    ] {
+        let edited = codex_entries(&["Stop"]).remove_from(of_stop(&groups).as_bytes(), None);
+        assert_eq!(edited.unwrap().remark, remark, "{groups:?}");
+    }
 }
 
 #[test]
@@ -124,12 +155,12 @@ fn a_file_that_codex_would_ignore_is_refused_with_its_place() {
     let of_handler = |handler: &str| of_stop(&[&group(handler)]);
     for (before, message) in [
         ("\u{feff}{}".to_owned(), "it starts with a byte order mark (line 1, column 1)"),
-        ("{ // c\n}".to_owned(), "it is not valid JSON: key must be a string (line 1, column 3)"),
+        ("{ // c\n}".to_owned(), "it has a comment (line 1, column 3)"),
         (
             "{\"hooks\":{},\n\"version\":1}".to_owned(),
             "`version` is no key that the agent knows there (line 2, column 1)",
         ),
-        ("{\"description\":1}".to_owned(), "`description` is not a string (line 1, column 16)"),
+        ("{\"description\":1}".to_owned(), "`description` is not text (line 1, column 16)"),
         ("{\"hooks\":null}".to_owned(), "`hooks` is not an object (line 1, column 10)"),
         // Also of an event that we do not register.
         (
@@ -141,7 +172,7 @@ fn a_file_that_codex_would_ignore_is_refused_with_its_place() {
             "`Interrupt` is there twice (line 1, column 26)",
         ),
         (of_stop(&["1"]), "a group of hooks is not an object (line 1, column 19)"),
-        (of_stop(&["{\"matcher\":[]}"]), "`matcher` is not a string (line 1, column 30)"),
+        (of_stop(&["{\"matcher\":[]}"]), "`matcher` is not text (line 1, column 30)"),
         (of_stop(&["{\"hooks\":{}}"]), "`hooks` is not an array (line 1, column 28)"),
         (of_handler("1"), "a hook is not an object (line 1, column 29)"),
         (of_handler("{}"), "a hook has no `type` (line 1, column 29)"),
@@ -152,7 +183,7 @@ fn a_file_that_codex_would_ignore_is_refused_with_its_place() {
         (of_handler("{\"type\":\"command\"}"), "a hook has no `command` (line 1, column 29)"),
         (
             of_handler("{\"type\":\"command\",\"command\":[]}"),
-            "`command` is not a string (line 1, column 57)",
+            "`command` is not text (line 1, column 57)",
         ),
         (
             of_handler("{\"type\":\"command\",\"command\":\"x\",\"timeout\":1.5}"),

@@ -103,7 +103,7 @@ fn any_other_entry_of_our_name_is_replaced_in_place() {
 #[test]
 fn what_claude_code_would_not_start_with_is_refused() {
     for (before, message) in [
-        ("{\"a\": 1,}", "it is not valid JSON: key must be a string (line 1, column 9)"),
+        ("{\"a\": 1,}", "it has a trailing comma (line 1, column 8)"),
         ("{\"a\": [1, 2", "it is not valid JSON: EOF while parsing a list (line 1, column 11)"),
         ("1", "the whole file is not an object (line 1, column 1)"),
         ("{\"mcpServers\":[]}", "`mcpServers` is not an object (line 1, column 15)"),

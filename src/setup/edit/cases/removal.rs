@@ -142,7 +142,7 @@ fn where_nothing_is_ours_nothing_changes() {
 #[test]
 fn a_broken_file_is_refused_as_by_the_install() {
     for (before, message) in [
-        ("{ // why\n}", "it is not valid JSON: key must be a string (line 1, column 3)"),
+        ("{ // why\n}", "it has a comment (line 1, column 3)"),
         ("[]", "the whole file is not an object (line 1, column 1)"),
         ("{\"hooks\":{},\"hooks\":{}}", "`hooks` is there twice (line 1, column 13)"),
     ] {

@@ -127,7 +127,7 @@ pub(super) fn hooks() -> impl Strategy<Value = Spelled> {
     let group = prop::collection::vec((key(), value()), 0..3).prop_map(Spelled::Object);
     let groups = prop::collection::vec(group, 0..3).prop_map(Spelled::Array);
     prop::collection::vec(prop::option::of(groups), 4..=4).prop_map(|events| {
-        let names = [r#""Stop""#, r#""Pre\u0054oolUse""#, r#""SessionStart""#, r#""X""#];
+        let names = [r#""Stop""#, r#""Post\u0054oolUse""#, r#""SessionStart""#, r#""X""#];
         let present = names
             .iter()
             .zip(events)
@@ -157,6 +157,7 @@ pub(super) fn group() -> impl Strategy<Value = (bool, Vec<&'static str>)> {
         "notify done",
         "/home/dev/.tma1/hooks/tma1-hook.sh",
         "~/.tma1/hooks/tma1-hook.sh",
+        "sh /old/hooks/tma1-hook.sh",
     ]);
     (any::<bool>(), prop::collection::vec(command, 0..4))
 }

@@ -8,4 +8,4 @@ mod mutations;
 mod removal;
 mod toml;
 
-const EVENTS: &[&str] = &["SessionStart", "PreToolUse", "Stop"];
+const EVENTS: &[&str] = &["SessionStart", "PostToolUse", "Stop"];

@@ -10,9 +10,12 @@
 
 mod agents;
 mod daemon;
+mod field_cases;
 mod hook;
 mod install;
+mod kill;
 mod mcp;
+mod races;
 mod replay;
 mod script;
 mod support;

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -110,9 +111,21 @@ impl TestHome {
     }
 }
 
+/// A port that no other test is given, be it a thread or a process beside this one. It lies below those
+/// that the system hands out, which anybody may have a moment later.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    listener.local_addr().unwrap().port()
+    const FIRST: u32 = 10_000;
+    const COUNT: u32 = 22_768;
+    /// As many as a process may need before it comes to those of the next one.
+    const A_PROCESS: u32 = 64;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+
+    let start = std::process::id().wrapping_mul(A_PROCESS);
+    (0..COUNT)
+        .map(|_| FIRST + start.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % COUNT)
+        .filter_map(|port| u16::try_from(port).ok())
+        .find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())
+        .expect("every port is taken")
 }
 
 /// The binary under test, at a path that stays the same when a new one is built.

@@ -883,11 +883,14 @@ const ROWS: &[Row] = &[
     ("shapes that only we do not know refused", |it| {
         it.write(
             SETTINGS,
-            r#"{"hooks": {"Unheard": {"a": 1}, "PreToolUse": [
+            r#"{"hooks": {"Unheard": {"a": 1}, "PostToolUse": [
                 {"matcher": "Edit", "filePattern": "*.rs", "script": "x"},
                 {"hooks": [{"type": "carrier-pigeon", "to": "x"}]}, 7, null]}}"#,
         );
         it.there_and_back();
+        // Where Claude Code ignores the whole file for it, an install would be in vain.
+        let text = it.text(SETTINGS).replace("PostToolUse", "PreToolUse");
+        it.write(SETTINGS, &text).refuses("install", "a group of hooks has no `hooks`");
     }),
     ("empty containers of the user tidied up", |it| {
         it.write(SETTINGS, r#"{"hooks": {"Stop": [], "PreToolUse": [{"hooks": []}]}}"#);
@@ -921,7 +924,7 @@ const ROWS: &[Row] = &[
             r#"{"command": "C:\Users\me"}"#,
             "../dotfiles/settings.json",
         ] {
-            it.write(SETTINGS, text).refuses("install", "is not valid JSON");
+            it.write(SETTINGS, text).refuses("install", "settings.json can't be edited: ");
         }
     }),
     // 14.2
@@ -989,7 +992,6 @@ fn no_field_case_happens_to_us() {
 }
 
 #[test]
-#[ignore = "two plans for one file stand in each other's way: each finds that it has changed"]
 fn both_agents_share_the_files_of_a_repository() {
     let it = Scene::new();
     it.write(".git/HEAD", "ref: refs/heads/main\n").write("AGENTS.md", "# Mine\n");

@@ -44,6 +44,11 @@ impl Version {
     }
 }
 
+/// What a file has that this process creates, but for its mode.
+pub fn attributes_of_new() -> Attributes {
+    Attributes { mode: 0, owner: current_user(), group: current_group(), hard_links: 1 }
+}
+
 /// Swaps two files in steps, where the system can't do it in one: at each moment there is something
 /// at `other`. What somebody writes between the first two steps is lost.
 fn exchange_by_links(one: &Path, other: &Path) -> io::Result<()> {

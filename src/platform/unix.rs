@@ -116,6 +116,11 @@ pub fn current_user() -> u32 {
     geteuid().as_raw()
 }
 
+/// The group that files of this process get.
+pub fn current_group() -> u32 {
+    getegid().as_raw()
+}
+
 /// Whether this process may give its files to `group`: root may, and a member.
 pub fn may_give_to_group(group: u32) -> bool {
     current_user() == 0

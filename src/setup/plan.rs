@@ -7,10 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::platform::{self, Attributes};
 use crate::setup::adapter::EditError;
 use crate::setup::edit::hooks::{Remark, Tally};
 use crate::setup::receipt::Receipt;
-use crate::setup::target::{Refusal, Target};
+use crate::setup::target::{Refusal, Snapshot, Target};
 
 /// Read by their user alone: settings may hold secrets.
 pub(super) const PRIVATE: u32 = 0o600;
@@ -155,7 +156,19 @@ impl Plan {
         if change.after.is_some() {
             self.create_folders(change.target.folder());
         }
-        self.steps.push(Step::Change(change));
+        match self.planned(&change.target.resolved) {
+            // Both agents have something in the file: one change, from what it is to what both want.
+            Some(planned) => planned.after = change.after,
+            None => self.steps.push(Step::Change(change)),
+        }
+    }
+
+    /// The change that is planned already for the file behind a path.
+    fn planned(&mut self, resolved: &Path) -> Option<&mut Change> {
+        self.steps.iter_mut().find_map(|step| match step {
+            Step::Change(change) if change.target.resolved == resolved => Some(change),
+            _ => None,
+        })
     }
 
     /// Adds the removal of a folder.
@@ -163,15 +176,25 @@ impl Plan {
         self.steps.push(Step::RemoveFolder(folder.to_owned()));
     }
 
-    /// Says that a file stays.
+    /// Says something of a file; that it stays only if it does.
     pub(super) fn note(&mut self, path: &Path, reason: Reason) {
-        self.notes.push(Note { path: path.to_owned(), reason });
+        let note = Note { path: path.to_owned(), reason };
+        let changes = note.stays() && self.steps.iter().any(|step| step.path() == path);
+        if !changes && !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
     }
 
-    /// Follows `path` to a file that the plan is about.
+    /// Follows `path` to a file that the plan is about, as it will be after the steps so far.
     pub(super) fn inspect(&mut self, path: &Path) -> Result<Target, Refusal> {
-        let target = Target::inspect(path)?;
+        let mut target = Target::inspect(path)?;
         self.folders.insert(target.folder().to_owned());
+        if let Some(planned) = self.planned(&target.resolved) {
+            target.before = planned.after.as_ref().map(|after| Snapshot {
+                bytes: after.bytes.clone(),
+                attributes: planned.attributes_after(after.mode),
+            });
+        }
         Ok(target)
     }
 
@@ -300,6 +323,14 @@ impl Change {
     /// The path as the agent knows it.
     pub fn path(&self) -> &Path {
         &self.target.path
+    }
+
+    /// What the system will keep about the file.
+    fn attributes_after(&self, mode: u32) -> Attributes {
+        match &self.target.before {
+            Some(before) => Attributes { mode, ..before.attributes },
+            None => Attributes { mode, ..platform::attributes_of_new() },
+        }
     }
 
     /// The mode that the file had and the one that it gets, if these differ.

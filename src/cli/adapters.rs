@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::{Context, Failure, Printer};
 use crate::paths::Paths;
-use crate::platform;
 use crate::sensor::project::Projects;
 use crate::setup::adapter::{Artifact, Site};
 use crate::setup::binary::{Binary, Started};
@@ -62,12 +61,8 @@ pub(super) fn site<'a>(
     context: &'a Context,
     binary: &'a Binary,
     project: Option<&'a Path>,
-) -> Result<Site<'a>, Failure> {
-    if !platform::RUNS_SHELL_SCRIPTS {
-        let refusal = anyhow::anyhow!("the hooks can't be installed on Windows yet");
-        return Err(Failure::new(refusal, None));
-    }
-    Ok(Site { paths: &context.paths, binary, port: context.config.port, project })
+) -> Site<'a> {
+    Site { paths: &context.paths, binary, port: context.config.port, project }
 }
 
 impl Output {

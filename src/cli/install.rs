@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     } else {
         adapters::project(arguments.project.as_deref(), context)?
     };
-    let site = adapters::site(context, &binary, project.as_deref())?;
+    let site = adapters::site(context, &binary, project.as_deref());
     let artifacts = site.artifacts(&agents)?;
     let task = Task::Install(Options { force: arguments.force });
     if agents.is_empty()

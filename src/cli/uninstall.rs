@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     }
     let binary = adapters::binary(context)?;
     let project = adapters::project(arguments.project.as_deref(), context)?;
-    let site = adapters::site(context, &binary, project.as_deref())?;
+    let site = adapters::site(context, &binary, project.as_deref());
     let artifacts = site.artifacts(&arguments.adapters)?;
     let plan = arguments.output.run(Task::Uninstall, &artifacts, context)?;
     if !purged.is_empty() && !arguments.output.dry_run {

@@ -22,9 +22,6 @@ use crate::platform::Attributes;
 /// Linux allows no more for the names of a file's attributes, nor for the value of one.
 const MAX_ATTRIBUTE_BYTES: usize = 64 * 1024;
 
-/// Whether hook scripts can be installed here.
-pub const RUNS_SHELL_SCRIPTS: bool = true;
-
 /// Creates `path` and its missing parents, readable by this user alone (mode 0700).
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();

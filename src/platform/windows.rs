@@ -11,9 +11,6 @@ use tokio::signal::windows::{ctrl_break, ctrl_c};
 
 use crate::platform::Attributes;
 
-/// Whether hook scripts can be installed here.
-pub const RUNS_SHELL_SCRIPTS: bool = false;
-
 /// Creates `path` and its missing parents.
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
     fs_err::create_dir_all(path)
@@ -36,11 +33,11 @@ pub fn make_private_dir(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What `metadata` says beyond the size: here, only whether the file is read-only.
+/// What `metadata` says beyond the size: here, only whether the file is read-only. Every file may run.
 pub fn attributes(metadata: &Metadata) -> Attributes {
     let readonly = metadata.permissions().readonly();
     Attributes {
-        mode: if readonly { 0o400 } else { 0o600 },
+        mode: if readonly { 0o500 } else { 0o700 },
         owner: current_user(),
         group: 0,
         hard_links: 1,

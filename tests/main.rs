@@ -13,6 +13,7 @@ mod daemon;
 mod hook;
 mod install;
 mod mcp;
+mod races;
 mod replay;
 mod script;
 mod support;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::time::SystemTime;
 
 #[cfg(unix)]
 mod unix;
@@ -24,6 +25,23 @@ pub struct Attributes {
     pub group: u32,
     /// How many names the file has.
     pub hard_links: u64,
+}
+
+/// Tells one state of a file from the next without reading it, as a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Version {
+    number: u64,
+    size: u64,
+    modified: SystemTime,
+}
+
+impl Version {
+    /// The state of the file at `path` now; none if it can't be looked at.
+    pub fn of(path: &Path) -> Option<Self> {
+        let metadata = fs_err::symlink_metadata(path).ok()?;
+        let modified = metadata.modified().ok()?;
+        Some(Self { number: file_number(&metadata), size: metadata.len(), modified })
+    }
 }
 
 /// Swaps two files in steps, where the system can't do it in one: at each moment there is something

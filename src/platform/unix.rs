@@ -54,6 +54,11 @@ pub fn attributes(metadata: &Metadata) -> Attributes {
     }
 }
 
+/// What tells a file from others on the same system, whatever their names.
+pub(super) fn file_number(metadata: &Metadata) -> u64 {
+    metadata.ino()
+}
+
 /// Gives `file` a mode and, if it is to replace one, the group of that one.
 pub fn set_attributes(file: &File, mode: u32, group: Option<u32>) -> io::Result<()> {
     let group = group.filter(|group| file.metadata().is_ok_and(|own| own.gid() != *group));

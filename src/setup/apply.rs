@@ -8,14 +8,21 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::clock;
 use crate::setup::disk::Disk;
-use crate::setup::plan::{Plan, Step};
+use crate::setup::plan::{Change, Plan, Step};
 use crate::setup::replacement::{self, Failure, Replacement};
 use crate::setup::target::Refusal;
 
 /// How long an old file is kept aside, so that what another program writes to it through an open
 /// handle is seen. Programs that rewrite a file do so within a few milliseconds.
 const SETTLING: Duration = Duration::from_millis(50);
+
+/// How long nobody looks at it meanwhile: less than the same program takes to read the file again.
+const LOOK_PAUSE: Duration = Duration::from_micros(100);
+
+/// How often one change is made anew because somebody else keeps writing the file.
+const MAX_REDOES: usize = 100;
 
 /// Why a plan was not carried out. Unless it says otherwise, every file is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -81,25 +88,32 @@ fn list(stuck: &[(PathBuf, io::Error)]) -> String {
     stuck.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
+/// Makes a change anew for a file that somebody else wrote after it was planned; none if it is no
+/// longer that change alone that is to be made.
+pub type Redo<'r> = &'r dyn Fn(&Change) -> Option<Change>;
+
 /// Takes every step of `plan`.
-pub fn apply(plan: &Plan, disk: &impl Disk) -> Result<(), ApplyError> {
-    check(plan, disk)?;
+pub fn apply(plan: &Plan, redo: Redo<'_>, disk: &impl Disk) -> Result<(), ApplyError> {
+    for change in plan.changes() {
+        change.target.require_writable()?;
+    }
     for leftover in leftovers(plan) {
         // What can't be removed now does no harm, and the next run tries again.
         drop(disk.remove_file(&leftover));
     }
     let (together, afterwards) = plan.stages();
-    take_together(together, disk)?;
+    take_together(together, redo, disk)?;
     afterwards.iter().try_for_each(|step| take_afterwards(step, disk))
 }
 
 /// Takes `steps`, or none of them.
-fn take_together(steps: &[Step], disk: &impl Disk) -> Result<(), ApplyError> {
+fn take_together(steps: &[Step], redo: Redo<'_>, disk: &impl Disk) -> Result<(), ApplyError> {
     let mut created = Vec::new();
     let mut in_place = Vec::new();
     let result = prepare(steps, &mut created, disk)
-        .and_then(|prepared| put_in_place(prepared, &mut in_place))
-        .and_then(|()| settle(&mut in_place));
+        .and_then(|prepared| put_in_place(prepared, redo, &mut in_place, disk))
+        .and_then(|()| settle(&mut in_place))
+        .and_then(|outdated| make_last(&in_place).map(|()| outdated));
     match result {
         Ok(None) => Ok(()),
         Ok(Some(path)) => Err(ApplyError::ChangedMeanwhile(path)),
@@ -122,7 +136,10 @@ fn take_afterwards(step: &Step, disk: &impl Disk) -> Result<(), ApplyError> {
             result => result.map_err(|error| leftover(path, error)),
         },
         Step::Change(change) => Replacement::prepare(change, disk)
-            .and_then(|mut replacement| replacement.put_in_place())
+            .and_then(|replacement| {
+                replacement.put_in_place()?;
+                replacement.make_last()
+            })
             .map_err(|failure| leftover(change.path(), failure.into_reason())),
         Step::CreateFolder(path) => disk.create_folder(path).map_err(|error| leftover(path, error)),
     }
@@ -131,17 +148,6 @@ fn take_afterwards(step: &Step, disk: &impl Disk) -> Result<(), ApplyError> {
 /// The temporary files that runs which were killed have left where `plan` is at work.
 pub fn leftovers(plan: &Plan) -> Vec<PathBuf> {
     plan.folders().flat_map(replacement::temporary_files).collect()
-}
-
-/// Finds what stands in the way while nothing is written yet.
-fn check(plan: &Plan, disk: &impl Disk) -> Result<(), ApplyError> {
-    for change in plan.changes() {
-        change.target.require_writable()?;
-        if !replacement::is_unchanged(&change.target, disk)? {
-            return Err(ApplyError::ChangedMeanwhile(change.target.path.clone()));
-        }
-    }
-    Ok(())
 }
 
 /// Makes the folders and writes the new contents beside their targets.
@@ -172,14 +178,29 @@ fn prepare<'p, D: Disk>(
 /// Puts everything in place, in order; on an error `in_place` has what is.
 fn put_in_place<'p, D: Disk>(
     prepared: Vec<Replacement<'p, D>>,
+    redo: Redo<'_>,
     in_place: &mut Vec<Replacement<'p, D>>,
+    disk: &'p D,
 ) -> Result<(), ApplyError> {
     for mut replacement in prepared {
-        let path = &replacement.change().target.path;
-        match replacement.put_in_place() {
-            Ok(()) => in_place.push(replacement),
+        let mut result = replacement.put_in_place();
+        for _ in 0..MAX_REDOES {
+            if !matches!(result, Err(Failure::Changed)) {
+                break;
+            }
+            let Some(change) = redo(replacement.change()) else { break };
+            result = Replacement::prepare_in_haste(change, disk).and_then(|again| {
+                replacement = again;
+                replacement.put_in_place()
+            });
+        }
+        match result {
+            Ok(()) => {
+                in_place.push(replacement);
+                look_at(in_place, Replacement::watch)?;
+            }
             Err(failure) => {
-                let (cause, stuck) = cause(path, failure);
+                let (cause, stuck) = cause(&replacement.change().target.path, failure);
                 return Err(half_done(cause, stuck.into_iter().collect()));
             }
         }
@@ -191,12 +212,23 @@ fn put_in_place<'p, D: Disk>(
 /// An error is about a file that is not in place, and no longer in `in_place`.
 fn settle<D: Disk>(in_place: &mut Vec<Replacement<'_, D>>) -> Result<Option<PathBuf>, ApplyError> {
     if in_place.iter().any(|replacement| replacement.change().target.before.is_some()) {
-        std::thread::sleep(SETTLING);
+        let end = clock::monotonic() + SETTLING;
+        while clock::monotonic() < end {
+            look_at(in_place, Replacement::watch)?;
+            std::thread::sleep(LOOK_PAUSE);
+        }
     }
+    look_at(in_place, Replacement::settle)
+}
+
+fn look_at<'p, D: Disk>(
+    in_place: &mut Vec<Replacement<'p, D>>,
+    look: impl Fn(&Replacement<'p, D>) -> Result<(), Failure>,
+) -> Result<Option<PathBuf>, ApplyError> {
     let mut outdated = None;
     for index in 0..in_place.len() {
-        let Some(replacement) = in_place.get_mut(index) else { break };
-        match replacement.settle() {
+        let Some(replacement) = in_place.get(index) else { break };
+        match look(replacement) {
             Ok(()) => {}
             Err(Failure::Changed) => {
                 outdated = Some(replacement.change().target.path.clone());
@@ -211,6 +243,15 @@ fn settle<D: Disk>(in_place: &mut Vec<Replacement<'_, D>>) -> Result<Option<Path
     Ok(outdated)
 }
 
+/// Makes all of it last through a crash.
+fn make_last<D: Disk>(in_place: &[Replacement<'_, D>]) -> Result<(), ApplyError> {
+    for replacement in in_place {
+        let path = &replacement.change().target.path;
+        replacement.make_last().map_err(|failure| cause(path, failure).0)?;
+    }
+    Ok(())
+}
+
 /// Takes back what is in place, last first, and removes the folders that were made for it.
 fn undo<D: Disk>(
     cause: ApplyError,
@@ -219,7 +260,7 @@ fn undo<D: Disk>(
     disk: &D,
 ) -> ApplyError {
     let mut stuck = Vec::new();
-    while let Some(mut replacement) = in_place.pop() {
+    while let Some(replacement) = in_place.pop() {
         if let Err(failure) = replacement.take_back() {
             let path = replacement.change().target.path.clone();
             stuck.push((path, failure.into_reason()));

@@ -260,7 +260,10 @@ fn a_file_that_changed_since_planning_is_not_written() {
         let plan = home.plan();
         home.write(".claude/settings.json", later);
         let before = home.tree();
-        assert!(matches!(apply(&plan, &OperatingSystem), Err(ApplyError::ChangedMeanwhile(_))));
+        assert!(matches!(
+            apply(&plan, &|_| None, &OperatingSystem),
+            Err(ApplyError::ChangedMeanwhile(_))
+        ));
         assert_eq!(home.tree(), before);
         let text = fs_err::read_to_string(home.path(".claude/settings.json")).unwrap();
         assert_eq!(text, later);
@@ -272,7 +275,10 @@ fn a_file_that_appeared_since_planning_is_not_replaced() {
     let home = Home::new();
     let plan = home.plan();
     home.write(".claude/settings.json", "{}");
-    assert!(matches!(apply(&plan, &OperatingSystem), Err(ApplyError::ChangedMeanwhile(_))));
+    assert!(matches!(
+        apply(&plan, &|_| None, &OperatingSystem),
+        Err(ApplyError::ChangedMeanwhile(_))
+    ));
 }
 
 #[test]

@@ -244,6 +244,9 @@ fn a_plan_that_is_outdated_is_not_applied() {
     let home = Home::with_settings(SETTINGS);
     let plan = home.plan();
     home.write(".claude/settings.json", "{}");
-    assert!(matches!(apply(&plan, &OperatingSystem), Err(ApplyError::ChangedMeanwhile(_))));
+    assert!(matches!(
+        apply(&plan, &|_| None, &OperatingSystem),
+        Err(ApplyError::ChangedMeanwhile(_))
+    ));
     assert_eq!(settings_of(&home), "{}");
 }

@@ -29,7 +29,7 @@ use crate::setup::apply::ApplyError;
 use crate::setup::disk::Disk;
 use crate::setup::install::Options;
 use crate::setup::lock::{Lock, LockError};
-use crate::setup::plan::{Plan, PlanError};
+use crate::setup::plan::{Change, Plan, PlanError};
 
 /// How often a plan is made anew because somebody else wrote a file meanwhile.
 const ATTEMPTS: usize = 10;
@@ -105,7 +105,8 @@ impl Task {
         let mut taken = Plan::default();
         for attempt in 1.. {
             let plan = self.plan_steps(artifacts, paths)?;
-            let result = apply::apply(&plan, disk);
+            let redo = |outdated: &Change| self.redo(outdated, artifacts, paths);
+            let result = apply::apply(&plan, &redo, disk);
             taken.continue_with(plan);
             match result {
                 Ok(()) => break,
@@ -114,6 +115,19 @@ impl Task {
             }
         }
         Ok(taken)
+    }
+
+    /// The change to one file, made anew for what that holds now.
+    fn redo(self, outdated: &Change, artifacts: &[Artifact], paths: &Paths) -> Option<Change> {
+        let artifact = artifacts.iter().find(|artifact| artifact.path == outdated.path())?;
+        let plan = self.plan_steps(std::slice::from_ref(artifact), paths).ok()?;
+        let is_receipt = |change: &Change| change.path() == paths.receipt();
+        // The receipt is in place by then, and must be right for the new change too. An uninstall
+        // forgets the file in any case.
+        if matches!(self, Self::Install(_)) && plan.changes().any(is_receipt) {
+            return None;
+        }
+        plan.changes().find(|change| change.path() == outdated.path()).cloned()
     }
 
     fn plan_steps(self, artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanError> {

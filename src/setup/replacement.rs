@@ -5,17 +5,24 @@
 //! one is kept aside for a while: if it is not, or no longer, what the plan was made for, somebody
 //! else has written in between, and that goes back.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::hash_map::RandomState;
+use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use crate::platform::Version;
 use crate::setup::disk::Disk;
 use crate::setup::plan::{After, Change};
 use crate::setup::target::{Reason, Refusal, Snapshot, Target};
 
 /// How often an exchange is taken back and forth while somebody else keeps writing.
 const MAX_EXCHANGES: usize = 64;
+
+/// As many bytes as can be read all the time.
+const QUICKLY_READ: usize = 1024 * 1024;
 
 const TEMPORARY_PREFIX: &str = ".tma1-";
 const TEMPORARY_SUFFIX: &str = ".tmp";
@@ -43,46 +50,82 @@ impl Failure {
 
 /// A change that is prepared, and then in place.
 pub(super) struct Replacement<'p, D: Disk> {
-    change: &'p Change,
+    change: Cow<'p, Change>,
     disk: &'p D,
     /// Beside the target: first the new content, then what was there before.
     aside: PathBuf,
+    /// The new content, while it may be lost in a crash.
+    unsynced: Option<File>,
+    /// What was there before, as it was put aside.
+    seen: Cell<Option<Version>>,
+    /// Whether what was there before is back in its place.
+    given_back: Cell<bool>,
     /// Whether the file aside may go when this is dropped.
-    disposable: bool,
+    disposable: Cell<bool>,
 }
 
 impl<'p, D: Disk> Replacement<'p, D> {
-    /// Writes the new content beside the target, with its mode and group set before there is
-    /// anything to read.
+    /// Writes the new content beside the target.
     pub(super) fn prepare(change: &'p Change, disk: &'p D) -> Result<Self, Failure> {
-        let aside = name_beside(&change.target.resolved);
-        let replacement = Self { change, disk, aside, disposable: true };
-        if let Some(after) = &change.after {
-            replacement.write(after).map_err(Failure::NotDone)?;
-        }
-        if is_unchanged(&change.target, disk).map_err(|refusal| not_done(&refusal))? {
-            Ok(replacement)
-        } else {
-            Err(Failure::Changed)
-        }
+        let mut replacement = Self::written(Cow::Borrowed(change), disk)?;
+        replacement.sync()?;
+        replacement.unsynced = None;
+        Ok(replacement)
     }
 
-    fn write(&self, after: &After) -> io::Result<()> {
+    /// The same for a file that another program writes all the time: by when the new content had
+    /// reached the disk, it would be outdated. So that is awaited once it is in place.
+    pub(super) fn prepare_in_haste(change: Change, disk: &'p D) -> Result<Self, Failure> {
+        Self::written(Cow::Owned(change), disk)
+    }
+
+    fn written(change: Cow<'p, Change>, disk: &'p D) -> Result<Self, Failure> {
+        let aside = name_beside(&change.target.resolved);
+        let mut replacement = Self {
+            change,
+            disk,
+            aside,
+            unsynced: None,
+            seen: Cell::new(None),
+            given_back: Cell::new(false),
+            disposable: Cell::new(true),
+        };
+        replacement.write().map_err(Failure::NotDone)?;
+        Ok(replacement)
+    }
+
+    /// With mode and group set before there is anything to read.
+    fn write(&mut self) -> io::Result<()> {
+        let Some(after) = &self.change.after else { return Ok(()) };
         let file = self.disk.create_file(&self.aside)?;
         self.disk.set_attributes(&file, after.mode, &self.change.target)?;
         self.disk.write(&file, &after.bytes)?;
-        self.disk.sync_file(&file)
+        self.unsynced = Some(file);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), Failure> {
+        self.unsynced
+            .iter()
+            .try_for_each(|file| self.disk.sync_file(file))
+            .map_err(Failure::NotDone)
     }
 
     /// The change that this carries out.
-    pub(super) fn change(&self) -> &'p Change {
-        self.change
+    pub(super) fn change(&self) -> &Change {
+        &self.change
     }
 
     /// Puts the new content in place; what was there is aside afterwards.
-    pub(super) fn put_in_place(&mut self) -> Result<(), Failure> {
-        let target = self.target();
-        match (&self.change.target.before, &self.change.after) {
+    pub(super) fn put_in_place(&self) -> Result<(), Failure> {
+        let change = &self.change;
+        let target = &change.target.resolved;
+        let seen = Version::of(target);
+        self.seen.set(seen);
+        if !is_unchanged(&change.target, self.disk).map_err(|refusal| not_done(&refusal))? {
+            return Err(Failure::Changed);
+        }
+        match (&change.target.before, &change.after) {
             (_, None) => self.move_aside()?,
             (None, Some(_)) => self.disk.rename_new(&self.aside, target).map_err(|error| {
                 if error.kind() == ErrorKind::AlreadyExists {
@@ -92,18 +135,28 @@ impl<'p, D: Disk> Replacement<'p, D> {
                 }
             })?,
             (Some(before), Some(after)) => {
+                if Version::of(target) != seen {
+                    return Err(Failure::Changed);
+                }
                 self.disk.exchange(&self.aside, target).map_err(changed_or_not_done)?;
+                if Version::of(&self.aside) != seen {
+                    self.return_at_once(&after.bytes)?;
+                }
                 self.return_unless(&before.bytes, &after.bytes)?;
             }
         }
-        self.disk.sync_folder(self.change.target.folder()).or_else(|error| {
-            self.take_back()?;
-            Err(Failure::NotDone(error))
-        })
+        Ok(())
+    }
+
+    /// Makes what is in place last through a crash. That takes longer than anything else, so it comes
+    /// when nobody has to be watched any more.
+    pub(super) fn make_last(&self) -> Result<(), Failure> {
+        self.sync()?;
+        self.disk.sync_folder(self.change.target.folder()).map_err(Failure::NotDone)
     }
 
     /// Takes the file away: aside first, so that what goes is known to be what was planned for.
-    fn move_aside(&mut self) -> Result<(), Failure> {
+    fn move_aside(&self) -> Result<(), Failure> {
         let Some(before) = &self.change.target.before else { return Ok(()) };
         self.disk.rename_new(self.target(), &self.aside).map_err(changed_or_not_done)?;
         if self.holds(&self.aside, &before.bytes) {
@@ -113,8 +166,21 @@ impl<'p, D: Disk> Replacement<'p, D> {
         Err(Failure::Changed)
     }
 
+    /// Puts back what came out of an exchange before anything of it is read: its writer must not find
+    /// the file without it.
+    fn return_at_once(&self, put_in: &[u8]) -> Result<(), Failure> {
+        self.disk.exchange(&self.aside, self.target()).map_err(|error| self.keep_aside(&error))?;
+        if self.holds(&self.aside, put_in) {
+            return Err(Failure::Changed);
+        }
+        // Somebody wrote over ours all the same, and that is newer.
+        let put_back =
+            bytes_of(self.target(), self.disk).map_err(|error| self.keep_aside(&error))?;
+        self.return_unless(put_in, &put_back)
+    }
+
     /// After an exchange: unless `expected` came out, puts back what did.
-    fn return_unless(&mut self, expected: &[u8], put_in: &[u8]) -> Result<(), Failure> {
+    fn return_unless(&self, expected: &[u8], put_in: &[u8]) -> Result<(), Failure> {
         let mut newest = match bytes_of(&self.aside, self.disk) {
             Ok(bytes) if bytes == expected => return Ok(()),
             Ok(bytes) => bytes,
@@ -137,27 +203,46 @@ impl<'p, D: Disk> Replacement<'p, D> {
     }
 
     /// Puts back what came out of an exchange and can't be read.
-    fn return_unread(&mut self, put_in: &[u8], error: io::Error) -> Failure {
+    fn return_unread(&self, put_in: &[u8], error: io::Error) -> Failure {
         match self.disk.exchange(&self.aside, self.target()) {
             Ok(()) if self.holds(&self.aside, put_in) => Failure::NotDone(error),
             Ok(()) | Err(_) => self.keep_aside(&error),
         }
     }
 
+    /// In between: gives back at once what somebody wrote to the old file that they had just opened,
+    /// before they read it again and miss it.
+    pub(super) fn watch(&self) -> Result<(), Failure> {
+        let (Some(before), Some(after)) = (&self.change.target.before, &self.change.after) else {
+            return Ok(());
+        };
+        // Two writes within one tick of the clock leave the same time.
+        let is_written = Version::of(&self.aside) != self.seen.get()
+            || before.bytes.len() <= QUICKLY_READ && !self.holds(&self.aside, &before.bytes);
+        if !is_written || self.given_back.get() || !self.holds(self.target(), &after.bytes) {
+            return Ok(());
+        }
+        self.given_back.set(true);
+        self.return_at_once(&after.bytes)
+    }
+
     /// A while later: looks whether somebody wrote on, through a handle that was open on the old
     /// file or over the new one, and lets that stand.
-    pub(super) fn settle(&mut self) -> Result<(), Failure> {
+    pub(super) fn settle(&self) -> Result<(), Failure> {
         match (&self.change.target.before, &self.change.after) {
+            _ if self.given_back.get() => Err(Failure::Changed),
             (Some(before), None) if !self.holds(&self.aside, &before.bytes) => {
                 self.move_back()?;
                 Err(Failure::Changed)
             }
             (_, None) => Ok(()),
-            (Some(before), Some(after)) => {
-                self.return_unless(&before.bytes, &after.bytes)?;
-                self.require_in_place(after)
+            // What is over the new one is newer than what is in the old one.
+            (Some(before), Some(after)) if self.holds(self.target(), &after.bytes) => {
+                let result = self.return_unless(&before.bytes, &after.bytes);
+                self.given_back.set(result.is_err());
+                result
             }
-            (None, Some(after)) => self.require_in_place(after),
+            (_, Some(after)) => self.require_in_place(after),
         }
     }
 
@@ -166,8 +251,9 @@ impl<'p, D: Disk> Replacement<'p, D> {
     }
 
     /// Undoes [`put_in_place`](Self::put_in_place).
-    pub(super) fn take_back(&mut self) -> Result<(), Failure> {
+    pub(super) fn take_back(&self) -> Result<(), Failure> {
         match (&self.change.target.before, &self.change.after) {
+            _ if self.given_back.get() => Ok(()),
             (None, None) => Ok(()),
             (Some(_), None) => self.move_back(),
             (Some(before), Some(after)) => {
@@ -192,14 +278,14 @@ impl<'p, D: Disk> Replacement<'p, D> {
         }
     }
 
-    fn move_back(&mut self) -> Result<(), Failure> {
+    fn move_back(&self) -> Result<(), Failure> {
         match self.disk.rename_new(&self.aside, self.target()) {
             Ok(()) => Ok(()),
             Err(error) => Err(self.keep_aside(&error)),
         }
     }
 
-    fn target(&self) -> &'p Path {
+    fn target(&self) -> &Path {
         &self.change.target.resolved
     }
 
@@ -208,13 +294,13 @@ impl<'p, D: Disk> Replacement<'p, D> {
     }
 
     /// Reads what lies aside. If that fails, it may be all that is left of it.
-    fn bytes_aside(&mut self) -> Result<Vec<u8>, Failure> {
+    fn bytes_aside(&self) -> Result<Vec<u8>, Failure> {
         bytes_of(&self.aside, self.disk).map_err(|error| self.keep_aside(&error))
     }
 
     /// Keeps the file aside, which holds what is nowhere else, under a name that no run sweeps.
-    fn keep_aside(&mut self, error: &io::Error) -> Failure {
-        self.disposable = false;
+    fn keep_aside(&self, error: &io::Error) -> Failure {
+        self.disposable.set(false);
         let kept = self.aside.with_extension("kept");
         let place = if self.disk.rename_new(&self.aside, &kept).is_ok() {
             kept
@@ -228,7 +314,7 @@ impl<'p, D: Disk> Replacement<'p, D> {
 
 impl<D: Disk> Drop for Replacement<'_, D> {
     fn drop(&mut self) {
-        if self.disposable {
+        if self.disposable.get() {
             // Not there any more if it was renamed; what can't be removed now is swept later.
             drop(self.disk.remove_file(&self.aside));
         }

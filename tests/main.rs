@@ -10,6 +10,7 @@
 
 mod agents;
 mod daemon;
+mod field_cases;
 mod hook;
 mod install;
 mod mcp;

@@ -13,6 +13,7 @@ mod daemon;
 mod field_cases;
 mod hook;
 mod install;
+mod kill;
 mod mcp;
 mod races;
 mod replay;

@@ -111,7 +111,7 @@ fn in_continuous_integration() -> bool {
 }
 
 /// Says it past the test runner, which keeps to itself what a test that passes prints.
-fn skip(reason: &str) {
+pub fn skip(reason: &str) {
     let name = std::thread::current().name().unwrap_or_default().to_owned();
     drop(writeln!(std::io::stderr(), "skipped {name}: {reason}"));
 }

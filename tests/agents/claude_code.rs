@@ -1,6 +1,7 @@
 //! The real Claude Code, in a [`TestHome`].
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -53,10 +54,36 @@ impl ClaudeCode {
         prompt: &str,
         options: &[&str],
     ) -> Run {
+        Run::of(&mut self.prompt_command(home, mock, prompt, options), PROMPT_LIMIT)
+    }
+
+    /// The same, to be started by the caller.
+    pub fn prompt_command(
+        &self,
+        home: &TestHome,
+        mock: &MockAnthropic,
+        prompt: &str,
+        options: &[&str],
+    ) -> Command {
+        let mut command = self.command(home);
+        command
+            .env("ANTHROPIC_BASE_URL", mock.base_url())
+            .args(["--dangerously-skip-permissions", "--verbose"])
+            .args(["--output-format", "stream-json"])
+            .args(options)
+            .args(["-p", prompt]);
+        command
+    }
+
+    /// Runs a subcommand, which reaches no model.
+    pub fn run(&self, home: &TestHome, arguments: &[&str]) -> Run {
+        Run::of(self.command(home).args(arguments), PROMPT_LIMIT)
+    }
+
+    fn command(&self, home: &TestHome) -> Command {
         let mut command = home.command(&self.program);
         command
             .env("ANTHROPIC_API_KEY", API_KEY)
-            .env("ANTHROPIC_BASE_URL", mock.base_url())
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .env("CLAUDE_CODE_MAX_RETRIES", "1")
             .env("CLAUDE_CODE_TMPDIR", home.tmp())
@@ -64,12 +91,8 @@ impl ClaudeCode {
             .env("DISABLE_ERROR_REPORTING", "1")
             .env("DISABLE_TELEMETRY", "1")
             // Else root may not skip permissions.
-            .env("IS_SANDBOX", "1")
-            .args(["--dangerously-skip-permissions", "--verbose"])
-            .args(["--output-format", "stream-json"])
-            .args(options)
-            .args(["-p", prompt]);
-        Run::of(&mut command, PROMPT_LIMIT)
+            .env("IS_SANDBOX", "1");
+        command
     }
 }
 

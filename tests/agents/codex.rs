@@ -1,6 +1,7 @@
 //! The real Codex, in a [`TestHome`].
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -57,13 +58,23 @@ impl Codex {
     /// Runs `codex exec`, which takes one prompt, works without a terminal and without the
     /// background server of Codex, and ends.
     pub fn exec(&self, home: &TestHome, mock: &MockOpenai, arguments: &[&str]) -> Run {
+        Run::of(&mut self.exec_command(home, mock, arguments), PROMPT_LIMIT)
+    }
+
+    /// The same, to be started by the caller.
+    pub fn exec_command(&self, home: &TestHome, mock: &MockOpenai, arguments: &[&str]) -> Command {
         let mut command = home.command(&self.program);
         command
             .env("MOCK_KEY", "sk-test-fake")
             .args(["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"])
             .args(["-c", &format!("model_providers.mock.base_url=\"{}/v1\"", mock.base_url())])
             .args(arguments);
-        Run::of(&mut command, PROMPT_LIMIT)
+        command
+    }
+
+    /// Runs a subcommand, which reaches no model.
+    pub fn run(&self, home: &TestHome, arguments: &[&str]) -> Run {
+        Run::of(home.command(&self.program).args(arguments), PROMPT_LIMIT)
     }
 }
 

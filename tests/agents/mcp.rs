@@ -10,20 +10,6 @@ use crate::support::home::TestHome;
 
 const TOOL: &str = "mcp__tma1__get_session_state";
 
-/// Registers the server for the user.
-fn register(home: &TestHome) {
-    let path = home.home().join(".claude.json");
-    let mut state: Value = serde_json::from_slice(&fs_err::read(&path).unwrap()).unwrap();
-    let port = home.port().to_string();
-    state["mcpServers"]["tma1"] = json!({
-        "type": "stdio",
-        "command": home.binary(),
-        "args": ["mcp-serve", "--port", port],
-        "env": {},
-    });
-    fs_err::write(path, state.to_string()).unwrap();
-}
-
 /// The content of the tool result that a request ends with.
 fn last_tool_result(request: &Value) -> &Value {
     request["messages"]
@@ -42,7 +28,6 @@ fn claude_code_asks_what_its_session_did() {
         return;
     };
     let home = installed_home();
-    register(&home);
     let _daemon = Daemon::start(&home);
     let list = json!({"command": "echo listing", "description": "List the files"});
     let notes = json!({"file_path": home.project().join("notes.txt"), "content": "one\n"});

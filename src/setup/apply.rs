@@ -8,7 +8,6 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::clock;
 use crate::setup::disk::Disk;
 use crate::setup::plan::{Change, Plan, Step};
 use crate::setup::replacement::{self, Failure, Replacement};
@@ -17,9 +16,6 @@ use crate::setup::target::Refusal;
 /// How long an old file is kept aside, so that what another program writes to it through an open
 /// handle is seen. Programs that rewrite a file do so within a few milliseconds.
 const SETTLING: Duration = Duration::from_millis(50);
-
-/// How long nobody looks at it meanwhile: less than the same program takes to read the file again.
-const LOOK_PAUSE: Duration = Duration::from_micros(100);
 
 /// How often one change is made anew because somebody else keeps writing the file.
 const MAX_REDOES: usize = 100;
@@ -112,8 +108,7 @@ fn take_together(steps: &[Step], redo: Redo<'_>, disk: &impl Disk) -> Result<(),
     let mut in_place = Vec::new();
     let result = prepare(steps, &mut created, disk)
         .and_then(|prepared| put_in_place(prepared, redo, &mut in_place, disk))
-        .and_then(|()| settle(&mut in_place))
-        .and_then(|outdated| make_last(&in_place).map(|()| outdated));
+        .and_then(|()| settle(&mut in_place));
     match result {
         Ok(None) => Ok(()),
         Ok(Some(path)) => Err(ApplyError::ChangedMeanwhile(path)),
@@ -136,10 +131,7 @@ fn take_afterwards(step: &Step, disk: &impl Disk) -> Result<(), ApplyError> {
             result => result.map_err(|error| leftover(path, error)),
         },
         Step::Change(change) => Replacement::prepare(change, disk)
-            .and_then(|replacement| {
-                replacement.put_in_place()?;
-                replacement.make_last()
-            })
+            .and_then(|replacement| replacement.put_in_place())
             .map_err(|failure| leftover(change.path(), failure.into_reason())),
         Step::CreateFolder(path) => disk.create_folder(path).map_err(|error| leftover(path, error)),
     }
@@ -195,10 +187,7 @@ fn put_in_place<'p, D: Disk>(
             });
         }
         match result {
-            Ok(()) => {
-                in_place.push(replacement);
-                look_at(in_place, Replacement::watch)?;
-            }
+            Ok(()) => in_place.push(replacement),
             Err(failure) => {
                 let (cause, stuck) = cause(&replacement.change().target.path, failure);
                 return Err(half_done(cause, stuck.into_iter().collect()));
@@ -212,23 +201,12 @@ fn put_in_place<'p, D: Disk>(
 /// An error is about a file that is not in place, and no longer in `in_place`.
 fn settle<D: Disk>(in_place: &mut Vec<Replacement<'_, D>>) -> Result<Option<PathBuf>, ApplyError> {
     if in_place.iter().any(|replacement| replacement.change().target.before.is_some()) {
-        let end = clock::monotonic() + SETTLING;
-        while clock::monotonic() < end {
-            look_at(in_place, Replacement::watch)?;
-            std::thread::sleep(LOOK_PAUSE);
-        }
+        std::thread::sleep(SETTLING);
     }
-    look_at(in_place, Replacement::settle)
-}
-
-fn look_at<'p, D: Disk>(
-    in_place: &mut Vec<Replacement<'p, D>>,
-    look: impl Fn(&Replacement<'p, D>) -> Result<(), Failure>,
-) -> Result<Option<PathBuf>, ApplyError> {
     let mut outdated = None;
     for index in 0..in_place.len() {
         let Some(replacement) = in_place.get(index) else { break };
-        match look(replacement) {
+        match replacement.settle() {
             Ok(()) => {}
             Err(Failure::Changed) => {
                 outdated = Some(replacement.change().target.path.clone());
@@ -241,15 +219,6 @@ fn look_at<'p, D: Disk>(
         }
     }
     Ok(outdated)
-}
-
-/// Makes all of it last through a crash.
-fn make_last<D: Disk>(in_place: &[Replacement<'_, D>]) -> Result<(), ApplyError> {
-    for replacement in in_place {
-        let path = &replacement.change().target.path;
-        replacement.make_last().map_err(|failure| cause(path, failure).0)?;
-    }
-    Ok(())
 }
 
 /// Takes back what is in place, last first, and removes the folders that were made for it.

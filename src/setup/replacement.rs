@@ -12,6 +12,7 @@ use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::platform::Version;
 use crate::setup::disk::Disk;
@@ -21,8 +22,10 @@ use crate::setup::target::{Reason, Refusal, Snapshot, Target};
 /// How often an exchange is taken back and forth while somebody else keeps writing.
 const MAX_EXCHANGES: usize = 64;
 
-/// As many bytes as can be read all the time.
-const QUICKLY_READ: usize = 1024 * 1024;
+/// How often, and how far apart, the old file is looked at right after an exchange. A program that
+/// writes and then reads the same file again takes longer than all of it, as a rule.
+const LOOKS: usize = 10;
+const LOOK_PAUSE: Duration = Duration::from_micros(50);
 
 const TEMPORARY_PREFIX: &str = ".tma1-";
 const TEMPORARY_SUFFIX: &str = ".tmp";
@@ -56,10 +59,6 @@ pub(super) struct Replacement<'p, D: Disk> {
     aside: PathBuf,
     /// The new content, while it may be lost in a crash.
     unsynced: Option<File>,
-    /// What was there before, as it was put aside.
-    seen: Cell<Option<Version>>,
-    /// Whether what was there before is back in its place.
-    given_back: Cell<bool>,
     /// Whether the file aside may go when this is dropped.
     disposable: Cell<bool>,
 }
@@ -81,15 +80,8 @@ impl<'p, D: Disk> Replacement<'p, D> {
 
     fn written(change: Cow<'p, Change>, disk: &'p D) -> Result<Self, Failure> {
         let aside = name_beside(&change.target.resolved);
-        let mut replacement = Self {
-            change,
-            disk,
-            aside,
-            unsynced: None,
-            seen: Cell::new(None),
-            given_back: Cell::new(false),
-            disposable: Cell::new(true),
-        };
+        let disposable = Cell::new(true);
+        let mut replacement = Self { change, disk, aside, unsynced: None, disposable };
         replacement.write().map_err(Failure::NotDone)?;
         Ok(replacement)
     }
@@ -121,7 +113,6 @@ impl<'p, D: Disk> Replacement<'p, D> {
         let change = &self.change;
         let target = &change.target.resolved;
         let seen = Version::of(target);
-        self.seen.set(seen);
         if !is_unchanged(&change.target, self.disk).map_err(|refusal| not_done(&refusal))? {
             return Err(Failure::Changed);
         }
@@ -143,16 +134,16 @@ impl<'p, D: Disk> Replacement<'p, D> {
                     self.return_at_once(&after.bytes)?;
                 }
                 self.return_unless(&before.bytes, &after.bytes)?;
+                self.watch(seen, &after.bytes)?;
             }
         }
-        Ok(())
-    }
-
-    /// Makes what is in place last through a crash. That takes longer than anything else, so it comes
-    /// when nobody has to be watched any more.
-    pub(super) fn make_last(&self) -> Result<(), Failure> {
-        self.sync()?;
-        self.disk.sync_folder(self.change.target.folder()).map_err(Failure::NotDone)
+        let synced = self
+            .sync()
+            .and_then(|()| self.disk.sync_folder(change.target.folder()).map_err(Failure::NotDone));
+        synced.or_else(|failure| {
+            self.take_back()?;
+            Err(failure)
+        })
     }
 
     /// Takes the file away: aside first, so that what goes is known to be what was planned for.
@@ -177,6 +168,18 @@ impl<'p, D: Disk> Replacement<'p, D> {
         let put_back =
             bytes_of(self.target(), self.disk).map_err(|error| self.keep_aside(&error))?;
         self.return_unless(put_in, &put_back)
+    }
+
+    /// Looks for a moment whether somebody who was about to open the old file writes it now, and if so
+    /// puts it back before they read it again.
+    fn watch(&self, seen: Option<Version>, put_in: &[u8]) -> Result<(), Failure> {
+        for _ in 0..LOOKS {
+            std::thread::sleep(LOOK_PAUSE);
+            if Version::of(&self.aside) != seen {
+                return self.return_at_once(put_in);
+            }
+        }
+        Ok(())
     }
 
     /// After an exchange: unless `expected` came out, puts back what did.
@@ -210,27 +213,10 @@ impl<'p, D: Disk> Replacement<'p, D> {
         }
     }
 
-    /// In between: gives back at once what somebody wrote to the old file that they had just opened,
-    /// before they read it again and miss it.
-    pub(super) fn watch(&self) -> Result<(), Failure> {
-        let (Some(before), Some(after)) = (&self.change.target.before, &self.change.after) else {
-            return Ok(());
-        };
-        // Two writes within one tick of the clock leave the same time.
-        let is_written = Version::of(&self.aside) != self.seen.get()
-            || before.bytes.len() <= QUICKLY_READ && !self.holds(&self.aside, &before.bytes);
-        if !is_written || self.given_back.get() || !self.holds(self.target(), &after.bytes) {
-            return Ok(());
-        }
-        self.given_back.set(true);
-        self.return_at_once(&after.bytes)
-    }
-
     /// A while later: looks whether somebody wrote on, through a handle that was open on the old
     /// file or over the new one, and lets that stand.
     pub(super) fn settle(&self) -> Result<(), Failure> {
         match (&self.change.target.before, &self.change.after) {
-            _ if self.given_back.get() => Err(Failure::Changed),
             (Some(before), None) if !self.holds(&self.aside, &before.bytes) => {
                 self.move_back()?;
                 Err(Failure::Changed)
@@ -238,9 +224,7 @@ impl<'p, D: Disk> Replacement<'p, D> {
             (_, None) => Ok(()),
             // What is over the new one is newer than what is in the old one.
             (Some(before), Some(after)) if self.holds(self.target(), &after.bytes) => {
-                let result = self.return_unless(&before.bytes, &after.bytes);
-                self.given_back.set(result.is_err());
-                result
+                self.return_unless(&before.bytes, &after.bytes)
             }
             (_, Some(after)) => self.require_in_place(after),
         }
@@ -253,7 +237,6 @@ impl<'p, D: Disk> Replacement<'p, D> {
     /// Undoes [`put_in_place`](Self::put_in_place).
     pub(super) fn take_back(&self) -> Result<(), Failure> {
         match (&self.change.target.before, &self.change.after) {
-            _ if self.given_back.get() => Ok(()),
             (None, None) => Ok(()),
             (Some(_), None) => self.move_back(),
             (Some(before), Some(after)) => {

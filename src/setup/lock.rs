@@ -96,14 +96,24 @@ fn try_acquire(root: &Path, path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+/// Whether nothing of ours is left but the lock of a run that was killed.
+pub fn is_orphaned(paths: &Paths) -> bool {
+    let lock = paths.install_lock();
+    lock.is_file() && is_alone(&lock)
+}
+
+/// Whether there is nothing beside the lock.
+fn is_alone(path: &Path) -> bool {
+    let is_lock =
+        |entry: io::Result<fs_err::DirEntry>| entry.is_ok_and(|entry| entry.path() == *path);
+    let root = path.parent().unwrap_or(path);
+    fs_err::read_dir(root).is_ok_and(|mut entries| entries.all(is_lock))
+}
+
 impl Drop for Lock {
     fn drop(&mut self) {
         let Some(root) = self.path.parent() else { return };
-        let is_lock = |entry: io::Result<fs_err::DirEntry>| {
-            entry.is_ok_and(|entry| entry.path() == self.path)
-        };
-        let is_last = fs_err::read_dir(root).is_ok_and(|mut entries| entries.all(is_lock));
-        if is_last {
+        if is_alone(&self.path) {
             // Still locked, so nobody else can be at work here.
             drop(fs_err::remove_file(&self.path));
             drop(fs_err::remove_dir(root));

@@ -88,7 +88,7 @@ impl Task {
     ) -> Result<Plan, InstallError> {
         // A plan has to be possible before the lock, which is the first thing written.
         let plan = self.plan(artifacts, paths)?;
-        if plan.is_empty() && apply::leftovers(&plan).is_empty() {
+        if plan.is_empty() && apply::leftovers(&plan).is_empty() && !lock::is_orphaned(paths) {
             return Ok(plan);
         }
         let lock = Lock::acquire(paths)?;

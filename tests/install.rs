@@ -142,7 +142,17 @@ fn a_program_in_a_build_folder_is_copied() {
     assert_eq!(fs_err::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o755);
     let script = fs_err::read_to_string(script(&home)).unwrap();
     assert!(script.contains(&format!("tma1={}\n", copy.display())), "{script}");
-    assert!(run(copy).succeeded().stdout.starts_with("Nothing to do"));
+    assert!(run(copy.clone()).succeeded().stdout.starts_with("Nothing to do"));
+    // A newer build replaces it, and a purge takes it.
+    let mut newer = fs_err::read(home.binary()).unwrap();
+    newer.push(0);
+    fs_err::write(build.join("tma1"), newer).unwrap();
+    let said = run(build.join("tma1")).succeeded().stdout;
+    assert!(said.contains("Updated ~/.tma1/bin/tma1\n"), "{said}");
+    home.tma1(&["uninstall", "--adapter", "claude-code"]).succeeded();
+    assert!(copy.is_file());
+    home.tma1(&["uninstall", "--adapter", "claude-code", "--purge-data"]).succeeded();
+    assert!(!home.home().join(".tma1").exists());
 }
 
 #[test]

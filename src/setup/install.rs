@@ -7,6 +7,7 @@ use crate::paths::Paths;
 use crate::setup::adapter::{Artifact, Content, Shared, Whole};
 use crate::setup::edit::hooks::Remark;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
+use crate::setup::purge;
 use crate::setup::receipt::{Receipt, Record, sha256};
 use crate::setup::sweep;
 use crate::setup::target::Target;
@@ -51,6 +52,9 @@ pub(super) fn plan(
         };
         match planned {
             Planned::Stays(reason) => plan.note(&artifact.path, reason),
+            // A purge takes its folder, so an uninstall needs to know nothing of it.
+            Planned::InPlace(_) if artifact.is_kept() => {}
+            Planned::Change(change, _) if artifact.is_kept() => plan.push(*change),
             Planned::InPlace(record) => note_if_known(&mut kept, artifact, record),
             Planned::Change(change, record) => {
                 kept.note(&artifact.path, record);
@@ -60,8 +64,11 @@ pub(super) fn plan(
     }
     let swept = sweep::plan(&mut plan, &mut kept, artifacts, paths)?;
     remove_swept(&mut plan, &mut kept, &swept, artifacts);
-    // Our own folder is made for the lock and goes with it.
-    for folder in plan.created_folders().filter(|folder| *folder != paths.root) {
+    // Our own folder is made for the lock and goes with it, the other one with a purge.
+    let goes_otherwise = [paths.root.clone(), paths.bin()];
+    for folder in
+        plan.created_folders().filter(|folder| !goes_otherwise.iter().any(|f| f == folder))
+    {
         kept.note_folder(folder);
     }
     if kept != receipt || !plan.is_empty() {
@@ -124,13 +131,14 @@ fn install_whole(
         }
         let is_known = before.bytes == bytes
             || whole.is_own(&before.bytes)
+            || artifact.is_kept() && artifact.path.with_file_name(purge::MARKER).is_file()
             || record.is_some_and(|record| record.wrote(&before.bytes));
         match (whole, record) {
             _ if is_known => {}
             (Whole::Text(_), Some(_)) if options.force => {}
             (Whole::Text(_), Some(_)) => return Ok(Planned::Stays(Reason::Modified)),
             (Whole::Text(_), None) => return Ok(Planned::Stays(Reason::Foreign)),
-            (Whole::Program(_) | Whole::Script(_), _) => {
+            (Whole::Program(_) | Whole::Marker | Whole::Script(_), _) => {
                 return Err(PlanError::Foreign(artifact.path.clone()));
             }
         }
@@ -165,6 +173,7 @@ impl Whole {
         match self {
             Self::Program(path) => fs_err::read(path),
             Self::Script(text) => Ok(text.clone().into_bytes()),
+            Self::Marker => Ok(purge::MARKER_TEXT.into()),
             Self::Text(text) => Ok(text.as_bytes().to_vec()),
         }
     }
@@ -176,7 +185,7 @@ impl Whole {
             Self::Program(_) | Self::Script(_) => {
                 before.filter(|mode| mode & OWNER_RUNS != 0).unwrap_or(EXECUTABLE)
             }
-            Self::Text(_) => before.unwrap_or(READABLE),
+            Self::Text(_) | Self::Marker => before.unwrap_or(READABLE),
         }
     }
 
@@ -185,7 +194,7 @@ impl Whole {
         const SCRIPT_HEAD: &[u8] = b"Written by `tma1 install";
         match self {
             Self::Script(_) => bytes.windows(SCRIPT_HEAD.len()).any(|part| part == SCRIPT_HEAD),
-            Self::Program(_) | Self::Text(_) => false,
+            Self::Program(_) | Self::Text(_) | Self::Marker => false,
         }
     }
 }

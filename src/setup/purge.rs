@@ -11,6 +11,9 @@ use crate::setup::lock::{Lock, LockError};
 /// A file in each folder that we fill, by which a folder of somebody else's is told from ours.
 pub const MARKER: &str = ".tma1-owned";
 
+/// What is in that file.
+pub(super) const MARKER_TEXT: &str = "Written by tma1, as is all here.\n";
+
 /// Why data is not removed.
 #[derive(Debug, thiserror::Error)]
 pub enum PurgeError {

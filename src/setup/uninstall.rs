@@ -71,7 +71,7 @@ fn remove_whole(
         || record.is_some_and(|record| record.wrote(&before.bytes))
         || matches!(whole, Whole::Text(text) if text.as_bytes() == before.bytes);
     match (whole, is_own) {
-        (Whole::Program(_), _) => return Ok(Err(Reason::Kept)),
+        _ if artifact.is_kept() => return Ok(Err(Reason::Kept)),
         (_, true) => {}
         (_, false) if record.is_some() => return Ok(Err(Reason::Modified)),
         (_, false) => return Ok(Err(Reason::Foreign)),

@@ -19,6 +19,7 @@ use crate::setup::edit::markers::{self, MarkerError};
 use crate::setup::edit::member::{self, MemberEntry};
 use crate::setup::edit::toml::{TableEntry, TomlError};
 use crate::setup::edit::trace::Trace;
+use crate::setup::purge;
 use crate::setup::script::{self, Language, Script, UnwritablePath};
 
 /// The name of our MCP server with every agent.
@@ -40,7 +41,7 @@ pub struct Site<'a> {
 impl Site<'_> {
     /// Everything that the adapters of `agents` install, in the order in which it is written.
     pub fn artifacts(&self, agents: &[Agent]) -> Result<Vec<Artifact>, UnwritablePath> {
-        let mut artifacts: Vec<_> = self.program().into_iter().collect();
+        let mut artifacts = self.program();
         for agent in agents {
             artifacts.extend(match agent {
                 Agent::ClaudeCode => claude_code::artifacts(self)?,
@@ -50,11 +51,20 @@ impl Site<'_> {
         Ok(artifacts)
     }
 
-    fn program(&self) -> Option<Artifact> {
-        let Binary::Copy { from, to } = self.binary else { return None };
-        let content = Content::Whole(Whole::Program(from.clone()));
+    /// The copy of the program, and what tells that its folder is ours.
+    fn program(&self) -> Vec<Artifact> {
+        let Binary::Copy { from, to } = self.binary else { return Vec::new() };
+        let program = Content::Whole(Whole::Program(from.clone()));
+        let marker = Content::Whole(Whole::Marker);
         let why = "the program, kept where it is not rebuilt or cleaned up";
-        Some(Artifact::new(to.clone(), content, why))
+        vec![
+            Artifact::new(
+                to.with_file_name(purge::MARKER),
+                marker,
+                "tells that the folder is ours",
+            ),
+            Artifact::new(to.clone(), program, why),
+        ]
     }
 
     /// How an agent starts our MCP server. What it needs stands in the arguments: agents filter the
@@ -131,6 +141,11 @@ impl Artifact {
     fn new(path: PathBuf, content: Content, why: &'static str) -> Self {
         Self { path, content, why, wanted: true }
     }
+
+    /// Whether an uninstall leaves it, for a purge to take with its folder.
+    pub(super) fn is_kept(&self) -> bool {
+        matches!(self.content, Content::Whole(Whole::Program(_) | Whole::Marker))
+    }
 }
 
 /// What an artifact holds.
@@ -147,6 +162,8 @@ pub enum Content {
 pub enum Whole {
     /// A copy of this program.
     Program(PathBuf),
+    /// What tells that a folder is ours, with all in it.
+    Marker,
     /// A script, known by its head.
     Script(String),
     /// A text that users may want to change: a skill, a command.

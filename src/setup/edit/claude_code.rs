@@ -37,7 +37,7 @@ pub(super) fn require_readable(
 }
 
 fn require_group(document: &Document<'_>, value: Value<'_>) -> Result<(), JsonError> {
-    let group = object(document, "a group of hooks", value)?;
+    let group = document.require_object("a group of hooks", value)?;
     require_if_there(document, &group, "matcher", "a string", is_string)?;
     let handlers = group.member("hooks").ok_or(JsonError::Missing {
         what: "a group of hooks",
@@ -50,7 +50,7 @@ fn require_group(document: &Document<'_>, value: Value<'_>) -> Result<(), JsonEr
 }
 
 fn require_handler(document: &Document<'_>, value: Value<'_>) -> Result<(), JsonError> {
-    let handler = object(document, "a hook", value)?;
+    let handler = document.require_object("a hook", value)?;
     let missing =
         |key| JsonError::Missing { what: "a hook", key, position: document.position(value) };
     let kind = handler.member("type").ok_or_else(|| missing("type"))?;
@@ -61,14 +61,6 @@ fn require_handler(document: &Document<'_>, value: Value<'_>) -> Result<(), Json
     handler.member(key).ok_or_else(|| missing(key))?;
     require_if_there(document, &handler, key, "a string", is_string)?;
     require_if_there(document, &handler, "timeout", "a number of seconds above zero", is_positive)
-}
-
-fn object<'a>(
-    document: &Document<'_>,
-    what: &str,
-    value: Value<'a>,
-) -> Result<Object<'a>, JsonError> {
-    value.object().ok_or_else(|| document.misshapen(what.to_owned(), "an object", value))
 }
 
 fn require_if_there(

@@ -59,7 +59,7 @@ pub(super) fn require_readable(document: &Document<'_>) -> Result<(), JsonError>
 }
 
 fn require_group(document: &Document<'_>, group: Value<'_>) -> Result<(), JsonError> {
-    let group = object(document, "a group of hooks", group)?;
+    let group = document.require_object("a group of hooks", group)?;
     require(document, &group, ("matcher", "text", is_text))?;
     // A group may lack its handlers, and then runs nothing.
     if let Some(handlers) = document.array(&group, "hooks")? {
@@ -69,7 +69,7 @@ fn require_group(document: &Document<'_>, group: Value<'_>) -> Result<(), JsonEr
 }
 
 fn require_handler(document: &Document<'_>, value: Value<'_>) -> Result<(), JsonError> {
-    let handler = object(document, "a hook", value)?;
+    let handler = document.require_object("a hook", value)?;
     let missing =
         |key| JsonError::Missing { what: "a hook", key, position: document.position(value) };
     let kind = document.typed(&handler, "type", "a kind of hook that Codex knows", |kind| {
@@ -81,14 +81,6 @@ fn require_handler(document: &Document<'_>, value: Value<'_>) -> Result<(), Json
     let command = document.typed(&handler, "command", "text", Value::string)?;
     command.ok_or_else(|| missing("command"))?;
     COMMAND_RULES.into_iter().try_for_each(|rule| require(document, &handler, rule))
-}
-
-fn object<'a>(
-    document: &Document<'_>,
-    what: &str,
-    value: Value<'a>,
-) -> Result<Object<'a>, JsonError> {
-    value.object().ok_or_else(|| document.misshapen(what.to_owned(), "an object", value))
 }
 
 fn require(

@@ -297,6 +297,15 @@ impl<'a> Document<'a> {
         Position::of(self.text, value.start)
     }
 
+    /// The object that `value`, which is called `what`, has to be.
+    pub(super) fn require_object<'v>(
+        &self,
+        what: &str,
+        value: Value<'v>,
+    ) -> Result<Object<'v>, JsonError> {
+        value.object().ok_or_else(|| self.misshapen(what.to_owned(), "an object", value))
+    }
+
     pub(super) fn misshapen(
         &self,
         what: String,

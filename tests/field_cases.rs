@@ -8,12 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::support::home::TestHome;
 use crate::support::process::Run;
+use crate::support::tree::{Node, tree};
 
 const SETTINGS: &str = "~/.claude/settings.json";
 const STATE: &str = "~/.claude.json";
@@ -34,16 +35,6 @@ const SHARED: [&str; 8] = [
     ".gitignore",
     "~/.tma1/receipts/install.json",
 ];
-
-/// A file, folder or link at one moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Node {
-    mode: u32,
-    /// The bytes of a file, the target of a link; none for a folder.
-    content: Option<Vec<u8>>,
-    is_link: bool,
-    modified: Option<SystemTime>,
-}
 
 type Tree = BTreeMap<String, Node>;
 
@@ -112,35 +103,15 @@ impl Scene {
 
     /// Everything but what the commands themselves leave in TMPDIR.
     fn exact_tree(&self) -> Tree {
-        let mut tree = Tree::new();
-        let mut folders = vec![self.home.home(), self.home.project()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs_err::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                let metadata = fs_err::symlink_metadata(&path).unwrap();
-                let content = if metadata.is_symlink() {
-                    Some(fs_err::read_link(&path).unwrap().into_os_string().into_encoded_bytes())
-                } else if metadata.is_dir() {
-                    folders.push(path.clone());
-                    None
-                } else {
-                    Some(fs_err::read(&path).unwrap())
-                };
-                let (mode, is_link) = (metadata.mode(), metadata.is_symlink());
-                let modified = metadata.modified().ok();
-                tree.insert(self.name(&path), Node { mode, content, is_link, modified });
-            }
-        }
-        tree
+        let nodes =
+            [self.home.home(), self.home.project()].into_iter().flat_map(|root| tree(&root));
+        nodes.map(|node| (self.name(&node.path), node)).collect()
     }
 
     /// The same without times.
     fn tree(&self) -> Tree {
-        let mut tree = self.exact_tree();
-        for node in tree.values_mut() {
-            node.modified = None;
-        }
-        tree
+        let nodes = self.exact_tree().into_iter();
+        nodes.map(|(name, node)| (name, node.without_time())).collect()
     }
 
     fn tma1(&self, arguments: &[&str]) -> Run {

@@ -10,8 +10,7 @@ use crate::support::tree::{Node, tree};
 
 /// Paths and contents, without times.
 fn contents(home: &TestHome) -> Vec<Node> {
-    let without_time = |node: Node| Node { modified: std::time::UNIX_EPOCH, ..node };
-    tree(home.root()).into_iter().map(without_time).collect()
+    tree(home.root()).into_iter().map(Node::without_time).collect()
 }
 
 fn home_with_both_agents() -> TestHome {

@@ -9,7 +9,17 @@ pub struct Node {
     pub path: PathBuf,
     /// The bytes of a file, the target of a link; none for a folder.
     pub content: Option<Vec<u8>>,
+    pub is_link: bool,
+    /// The permission bits; none where there are none.
+    pub mode: u32,
     pub modified: SystemTime,
+}
+
+impl Node {
+    /// The same whenever it was written.
+    pub fn without_time(self) -> Self {
+        Self { modified: SystemTime::UNIX_EPOCH, ..self }
+    }
 }
 
 /// All of it, sorted. Links are not followed.
@@ -28,7 +38,12 @@ pub fn tree(root: &Path) -> Vec<Node> {
             } else {
                 Some(fs_err::read(&path).unwrap())
             };
-            nodes.push(Node { path, content, modified: metadata.modified().unwrap() });
+            #[cfg(unix)]
+            let mode = std::os::unix::fs::MetadataExt::mode(&metadata);
+            #[cfg(not(unix))]
+            let mode = 0;
+            let (is_link, modified) = (metadata.is_symlink(), metadata.modified().unwrap());
+            nodes.push(Node { path, content, is_link, mode, modified });
         }
     }
     nodes.sort();

@@ -16,6 +16,7 @@ use crate::install::{INSTALL, settings};
 use crate::support::daemon::Daemon;
 use crate::support::home::TestHome;
 use crate::support::process::Run;
+use crate::support::tree::tree;
 
 const EVENT: &str = r#"{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/shop"}"#;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -28,7 +29,11 @@ fn installed(name: &str) -> TestHome {
 
 /// The command that Claude Code was told to run.
 fn registered_command(home: &TestHome) -> String {
-    let text = fs_err::read_to_string(settings(home)).unwrap();
+    registered_in(&settings(home))
+}
+
+fn registered_in(file: &Path) -> String {
+    let text = fs_err::read_to_string(file).unwrap();
     let settings: Value = serde_json::from_str(&text).unwrap();
     let handler = &settings["hooks"]["SessionStart"][0]["hooks"][0];
     assert_eq!(handler["timeout"], 5);
@@ -71,26 +76,87 @@ fn response(protocol: &str, body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\n{protocol}Content-Length: {length}\r\n\r\n{body}")
 }
 
+/// Names that a user's folders may have.
+const NAMES: [&str; 10] = [
+    "dev",
+    "John Smith",
+    "O'Brien",
+    "O'Brien \"the $HOME\"",
+    "José",
+    "项目",
+    "a$b `id`",
+    "back\\slash",
+    "-dash",
+    "%20 #1; & (2) *!",
+];
+
 #[test]
 fn the_registered_command_works_from_any_home() {
-    for name in [
-        "dev",
-        "John Smith",
-        "O'Brien",
-        "O'Brien \"the $HOME\"",
-        "José",
-        "项目",
-        "a$b",
-        "back\\slash",
-        "-dash",
-        "line\nend",
-    ] {
+    for name in NAMES.into_iter().chain(["line\nend"]) {
         let home = installed(name);
         assert_silent(&run_hook(&registered_command(&home), PATH));
         let _daemon = Daemon::start(&home);
         let run = run_hook(&registered_command(&home), PATH).succeeded();
         assert!(run.stdout.starts_with("<tma1-context>\nproject: shop\n"), "{name}: {run:#?}");
         assert!(home.tma1(&INSTALL).succeeded().stdout.starts_with("Nothing to do"), "{name}");
+    }
+}
+
+#[test]
+fn the_registered_commands_work_with_any_data_directory_configuration_and_project() {
+    const ADAPTERS: [&str; 4] = ["--adapter", "claude-code", "--adapter", "codex"];
+    for name in NAMES {
+        let home = TestHome::new();
+        let folder = |kind: &str| home.root().join(kind).join(name);
+        let [data, claude, codex, project] = ["data", "claude", "codex", "work"].map(folder);
+        for existing in [data.parent().unwrap(), &codex, &project] {
+            fs_err::create_dir_all(existing).unwrap();
+        }
+        let tma1 = |arguments: &[&str]| {
+            let mut command = home.tma1_command(arguments);
+            command.current_dir(project.parent().unwrap());
+            command.env("TMA1_DATA_DIR", &data).env("CLAUDE_CONFIG_DIR", &claude);
+            command.env("CODEX_HOME", &codex);
+            command
+        };
+        let run = |verb: &[&str]| {
+            let mut command = tma1(&[verb, &ADAPTERS[..]].concat());
+            // As seen from where it runs, where a name may look like an option.
+            command.arg(format!("--project={name}"));
+            Run::of(&mut command, Duration::from_secs(30)).succeeded()
+        };
+        let before: Vec<_> = tree(home.root()).into_iter().map(|node| node.path).collect();
+        run(&["install"]);
+        assert!(project.join("CLAUDE.md").is_file() && project.join("AGENTS.md").is_file());
+        let commands = [
+            ("/bin/sh", registered_in(&claude.join("settings.json"))),
+            ("/bin/bash", registered_in(&codex.join("hooks.json"))),
+        ];
+        let hook = |shell: &str, command: &str| {
+            let mut event: Value = serde_json::from_str(EVENT).unwrap();
+            event["cwd"] = project.to_str().unwrap().into();
+            let mut shell = Command::new(shell);
+            shell.args(["-c", command]).env_clear().env("PATH", PATH).current_dir(&project);
+            Run::fed(&mut shell, event.to_string().into(), Duration::from_secs(30))
+        };
+        for (shell, command) in &commands {
+            assert_silent(&hook(shell, command));
+        }
+        let daemon = Daemon::start_command(&home, tma1(&["serve"]));
+        for (shell, command) in &commands {
+            let run = hook(shell, command).succeeded();
+            let said = format!("project: {name}");
+            assert!(
+                run.stdout.replace("\\\\", "\\").replace("\\\"", "\"").contains(&said),
+                "{name}: {run:#?}"
+            );
+        }
+        daemon.stop();
+        fs_err::remove_file(home.tmp().join("daemon.log")).unwrap();
+        run(&["uninstall", "--purge-data", "--yes"]);
+        let paths = || tree(home.root()).into_iter().map(|node| node.path);
+        let left: Vec<_> = paths().filter(|path| !before.contains(path)).collect();
+        assert_eq!(left, [""; 0].map(std::path::PathBuf::from), "{name}");
     }
 }
 

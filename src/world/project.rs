@@ -9,7 +9,8 @@ pub(super) struct Project {
 impl Project {
     /// The project whose root directory is `root`.
     pub(super) fn new(root: &str) -> Self {
-        let root = root.replace('\\', "/");
+        // On Unix a backslash is a character like others.
+        let root = if root.starts_with('/') { root.to_owned() } else { root.replace('\\', "/") };
         let trimmed = root.trim_end_matches('/');
         Self { root: if trimmed.is_empty() { root } else { trimmed.to_owned() } }
     }
@@ -46,6 +47,7 @@ mod tests {
             ("/home/dev/project", "project"),
             ("/home/dev/project/", "project"),
             (r"C:\src\app", "app"),
+            (r"/home/dev/back\slash", r"back\slash"),
             ("/", "/"),
             ("", "/"),
         ] {

@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::clock;
 use crate::setup::disk::Disk;
 use crate::setup::plan::{Change, Plan, Step};
 use crate::setup::replacement::{self, Failure, Replacement};
@@ -16,6 +17,10 @@ use crate::setup::target::Refusal;
 /// How long an old file is kept aside, so that what another program writes to it through an open
 /// handle is seen. Programs that rewrite a file do so within a few milliseconds.
 const SETTLING: Duration = Duration::from_millis(50);
+
+/// How long nobody looks at the old files meanwhile: less than a program takes to read again what it
+/// has written.
+const LOOK_PAUSE: Duration = Duration::from_micros(50);
 
 /// How often one change is made anew because somebody else keeps writing the file.
 const MAX_REDOES: usize = 100;
@@ -105,14 +110,16 @@ pub fn apply(plan: &Plan, redo: Redo<'_>, disk: &impl Disk) -> Result<(), ApplyE
 /// Takes `steps`, or none of them.
 fn take_together(steps: &[Step], redo: Redo<'_>, disk: &impl Disk) -> Result<(), ApplyError> {
     let mut created = Vec::new();
-    let mut in_place = Vec::new();
+    let mut in_place = InPlace::default();
     let result = prepare(steps, &mut created, disk)
         .and_then(|prepared| put_in_place(prepared, redo, &mut in_place, disk))
-        .and_then(|()| settle(&mut in_place));
-    match result {
-        Ok(None) => Ok(()),
-        Ok(Some(path)) => Err(ApplyError::ChangedMeanwhile(path)),
-        Err(cause) => Err(undo(cause, &mut in_place, &created, disk)),
+        .and_then(|()| in_place.settle())
+        .and_then(|()| in_place.make_last())
+        .and_then(|()| in_place.look(Replacement::watch));
+    match (result, in_place.outdated.take()) {
+        (Ok(()), None) => Ok(()),
+        (Ok(()), Some(path)) => Err(ApplyError::ChangedMeanwhile(path)),
+        (Err(cause), _) => Err(undo(cause, in_place, &created, disk)),
     }
 }
 
@@ -131,7 +138,10 @@ fn take_afterwards(step: &Step, disk: &impl Disk) -> Result<(), ApplyError> {
             result => result.map_err(|error| leftover(path, error)),
         },
         Step::Change(change) => Replacement::prepare(change, disk)
-            .and_then(|replacement| replacement.put_in_place())
+            .and_then(|replacement| {
+                replacement.put_in_place()?;
+                replacement.make_last()
+            })
             .map_err(|failure| leftover(change.path(), failure.into_reason())),
         Step::CreateFolder(path) => disk.create_folder(path).map_err(|error| leftover(path, error)),
     }
@@ -171,7 +181,7 @@ fn prepare<'p, D: Disk>(
 fn put_in_place<'p, D: Disk>(
     prepared: Vec<Replacement<'p, D>>,
     redo: Redo<'_>,
-    in_place: &mut Vec<Replacement<'p, D>>,
+    in_place: &mut InPlace<'p, D>,
     disk: &'p D,
 ) -> Result<(), ApplyError> {
     for mut replacement in prepared {
@@ -187,49 +197,84 @@ fn put_in_place<'p, D: Disk>(
             });
         }
         match result {
-            Ok(()) => in_place.push(replacement),
+            Ok(()) => in_place.replacements.push(replacement),
             Err(failure) => {
                 let (cause, stuck) = cause(&replacement.change().target.path, failure);
                 return Err(half_done(cause, stuck.into_iter().collect()));
             }
         }
+        in_place.look(Replacement::watch)?;
     }
     Ok(())
 }
 
-/// Waits, and lets stand what others wrote meanwhile: returns a file for which the plan is outdated.
-/// An error is about a file that is not in place, and no longer in `in_place`.
-fn settle<D: Disk>(in_place: &mut Vec<Replacement<'_, D>>) -> Result<Option<PathBuf>, ApplyError> {
-    if in_place.iter().any(|replacement| replacement.change().target.before.is_some()) {
-        std::thread::sleep(SETTLING);
+/// What is in place, while others may still write to it.
+struct InPlace<'p, D: Disk> {
+    replacements: Vec<Replacement<'p, D>>,
+    /// A file that somebody else has written since. It is as they wrote it, and no longer among the
+    /// replacements.
+    outdated: Option<PathBuf>,
+}
+
+impl<D: Disk> Default for InPlace<'_, D> {
+    fn default() -> Self {
+        Self { replacements: Vec::new(), outdated: None }
     }
-    let mut outdated = None;
-    for index in 0..in_place.len() {
-        let Some(replacement) = in_place.get(index) else { break };
-        match replacement.settle() {
-            Ok(()) => {}
-            Err(Failure::Changed) => {
-                outdated = Some(replacement.change().target.path.clone());
-            }
-            Err(failure) => {
-                let replacement = in_place.swap_remove(index);
-                let (cause, stuck) = cause(&replacement.change().target.path, failure);
-                return Err(half_done(cause, stuck.into_iter().collect()));
+}
+
+impl<'p, D: Disk> InPlace<'p, D> {
+    /// Waits, and lets stand what others write meanwhile.
+    fn settle(&mut self) -> Result<(), ApplyError> {
+        if self.replacements.iter().any(|one| one.change().target.before.is_some()) {
+            let end = clock::monotonic() + SETTLING;
+            while clock::monotonic() < end {
+                self.look(Replacement::watch)?;
+                std::thread::sleep(LOOK_PAUSE);
             }
         }
+        self.look(Replacement::settle)
     }
-    Ok(outdated)
+
+    /// Looks at each, and lets go what is no longer in place.
+    fn look(
+        &mut self,
+        look: impl Fn(&Replacement<'p, D>) -> Result<(), Failure>,
+    ) -> Result<(), ApplyError> {
+        let mut failed = None;
+        let outdated = &mut self.outdated;
+        self.replacements.retain(|replacement| {
+            let path = &replacement.change().target.path;
+            match look(replacement) {
+                Ok(()) => return true,
+                Err(Failure::Changed) => *outdated = Some(path.clone()),
+                Err(failure) => {
+                    let (cause, stuck) = cause(path, failure);
+                    failed.get_or_insert(half_done(cause, stuck.into_iter().collect()));
+                }
+            }
+            false
+        });
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Makes all of it last through a crash.
+    fn make_last(&self) -> Result<(), ApplyError> {
+        self.replacements.iter().try_for_each(|replacement| {
+            let path = &replacement.change().target.path;
+            replacement.make_last().map_err(|failure| cause(path, failure).0)
+        })
+    }
 }
 
 /// Takes back what is in place, last first, and removes the folders that were made for it.
 fn undo<D: Disk>(
     cause: ApplyError,
-    in_place: &mut Vec<Replacement<'_, D>>,
+    mut in_place: InPlace<'_, D>,
     created: &[&Path],
     disk: &D,
 ) -> ApplyError {
     let mut stuck = Vec::new();
-    while let Some(replacement) = in_place.pop() {
+    while let Some(replacement) = in_place.replacements.pop() {
         if let Err(failure) = replacement.take_back() {
             let path = replacement.change().target.path.clone();
             stuck.push((path, failure.into_reason()));

@@ -12,7 +12,6 @@ use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::platform::Version;
 use crate::setup::disk::Disk;
@@ -22,10 +21,9 @@ use crate::setup::target::{Reason, Refusal, Snapshot, Target};
 /// How often an exchange is taken back and forth while somebody else keeps writing.
 const MAX_EXCHANGES: usize = 64;
 
-/// How often, and how far apart, the old file is looked at right after an exchange. A program that
-/// writes and then reads the same file again takes longer than all of it, as a rule.
-const LOOKS: usize = 10;
-const LOOK_PAUSE: Duration = Duration::from_micros(50);
+/// As many bytes as can be read again and again. Of larger files only the version is watched, which
+/// on some systems does not change if a file is written twice within one tick of the clock.
+const QUICKLY_READ: usize = 64 * 1024;
 
 const TEMPORARY_PREFIX: &str = ".tma1-";
 const TEMPORARY_SUFFIX: &str = ".tmp";
@@ -59,6 +57,8 @@ pub(super) struct Replacement<'p, D: Disk> {
     aside: PathBuf,
     /// The new content, while it may be lost in a crash.
     unsynced: Option<File>,
+    /// The old file as it was when it was put aside.
+    seen: Cell<Option<Version>>,
     /// Whether the file aside may go when this is dropped.
     disposable: Cell<bool>,
 }
@@ -80,8 +80,8 @@ impl<'p, D: Disk> Replacement<'p, D> {
 
     fn written(change: Cow<'p, Change>, disk: &'p D) -> Result<Self, Failure> {
         let aside = name_beside(&change.target.resolved);
-        let disposable = Cell::new(true);
-        let mut replacement = Self { change, disk, aside, unsynced: None, disposable };
+        let (seen, disposable) = (Cell::new(None), Cell::new(true));
+        let mut replacement = Self { change, disk, aside, unsynced: None, seen, disposable };
         replacement.write().map_err(Failure::NotDone)?;
         Ok(replacement)
     }
@@ -113,6 +113,7 @@ impl<'p, D: Disk> Replacement<'p, D> {
         let change = &self.change;
         let target = &change.target.resolved;
         let seen = Version::of(target);
+        self.seen.set(seen);
         if !is_unchanged(&change.target, self.disk).map_err(|refusal| not_done(&refusal))? {
             return Err(Failure::Changed);
         }
@@ -134,16 +135,16 @@ impl<'p, D: Disk> Replacement<'p, D> {
                     self.return_at_once(&after.bytes)?;
                 }
                 self.return_unless(&before.bytes, &after.bytes)?;
-                self.watch(seen, &after.bytes)?;
             }
         }
-        let synced = self
-            .sync()
-            .and_then(|()| self.disk.sync_folder(change.target.folder()).map_err(Failure::NotDone));
-        synced.or_else(|failure| {
-            self.take_back()?;
-            Err(failure)
-        })
+        Ok(())
+    }
+
+    /// Makes what is in place last through a crash. It takes longer than a program takes to read
+    /// again what it has written, so it comes when nothing has to be watched any more.
+    pub(super) fn make_last(&self) -> Result<(), Failure> {
+        self.sync()?;
+        self.disk.sync_folder(self.change.target.folder()).map_err(Failure::NotDone)
     }
 
     /// Takes the file away: aside first, so that what goes is known to be what was planned for.
@@ -170,16 +171,20 @@ impl<'p, D: Disk> Replacement<'p, D> {
         self.return_unless(put_in, &put_back)
     }
 
-    /// Looks for a moment whether somebody who was about to open the old file writes it now, and if so
-    /// puts it back before they read it again.
-    fn watch(&self, seen: Option<Version>, put_in: &[u8]) -> Result<(), Failure> {
-        for _ in 0..LOOKS {
-            std::thread::sleep(LOOK_PAUSE);
-            if Version::of(&self.aside) != seen {
-                return self.return_at_once(put_in);
-            }
+    /// Looks whether somebody writes the old file, which they had just opened, and if so puts it back
+    /// before they read it again.
+    pub(super) fn watch(&self) -> Result<(), Failure> {
+        let (Some(before), Some(after)) = (&self.change.target.before, &self.change.after) else {
+            return Ok(());
+        };
+        let is_as_before = Version::of(&self.aside) == self.seen.get()
+            && (before.bytes.len() > QUICKLY_READ
+                || fs_err::read(&self.aside).is_ok_and(|found| found == before.bytes));
+        // What is over the new one is newer than what is in the old one.
+        if is_as_before || !self.holds(self.target(), &after.bytes) {
+            return Ok(());
         }
-        Ok(())
+        self.return_at_once(&after.bytes)
     }
 
     /// After an exchange: unless `expected` came out, puts back what did.

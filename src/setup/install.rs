@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
+
 use crate::paths::Paths;
 use crate::setup::adapter::{Artifact, Content, Shared, Whole};
 use crate::setup::edit::hooks::Remark;
+use crate::setup::known::KnownEdits;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
 use crate::setup::purge;
 use crate::setup::receipt::{Receipt, Record, sha256};
@@ -32,6 +35,7 @@ pub(super) fn plan(
     artifacts: &[Artifact],
     paths: &Paths,
     options: Options,
+    known: &KnownEdits,
 ) -> Result<Plan, PlanError> {
     let mut plan = Plan::default();
     let receipt = read_receipt(&mut plan, &paths.receipt())?;
@@ -43,7 +47,7 @@ pub(super) fn plan(
                 install_whole(artifact, whole, target, receipt.record(&artifact.path), options)?
             }
             Content::Shared(shared) => {
-                let (planned, remark) = install_shared(artifact, shared, target)?;
+                let (planned, remark) = install_shared(artifact, shared, target, known)?;
                 if let Some(remark) = remark {
                     plan.note(&artifact.path, Reason::Remark(remark));
                 }
@@ -153,8 +157,10 @@ fn install_shared(
     artifact: &Artifact,
     shared: &Shared,
     target: Target,
+    known: &KnownEdits,
 ) -> Result<(Planned, Option<Remark>), PlanError> {
-    let (target, edited) = edit_whole(target, |text| shared.install_into(text))?;
+    let edit = |text: &[u8]| shared.install_into(text);
+    let (target, edited) = edit_whole(target, |text| known.edit(shared, text, None, edit))?;
     let edited =
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
     let record = Record { created: target.before.is_none(), sha256: None, trace: edited.trace };
@@ -169,13 +175,13 @@ fn install_shared(
 }
 
 impl Whole {
-    fn bytes(&self) -> std::io::Result<Vec<u8>> {
-        match self {
-            Self::Program(path) => fs_err::read(path),
-            Self::Script(text) => Ok(text.clone().into_bytes()),
-            Self::Marker => Ok(purge::MARKER_TEXT.into()),
-            Self::Text(text) => Ok(text.as_bytes().to_vec()),
-        }
+    fn bytes(&self) -> std::io::Result<Bytes> {
+        Ok(match self {
+            Self::Program(path) => fs_err::read(path)?.into(),
+            Self::Script(text) => text.clone().into(),
+            Self::Marker => purge::MARKER_TEXT.into(),
+            Self::Text(text) => (*text).into(),
+        })
     }
 
     /// The mode of the file: as the user has set it, if the file serves its purpose that way.

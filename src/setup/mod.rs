@@ -9,6 +9,7 @@ pub mod diff;
 pub mod disk;
 pub mod edit;
 pub mod install;
+mod known;
 pub mod lock;
 pub mod plan;
 pub mod purge;
@@ -29,6 +30,7 @@ use crate::setup::adapter::Artifact;
 use crate::setup::apply::ApplyError;
 use crate::setup::disk::Disk;
 use crate::setup::install::Options;
+use crate::setup::known::KnownEdits;
 use crate::setup::lock::{Lock, LockError};
 use crate::setup::plan::{Change, Plan, PlanError};
 
@@ -72,7 +74,16 @@ pub enum Task {
 impl Task {
     /// The plan, as a dry run shows it.
     pub fn plan(self, artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanError> {
-        let plan = self.plan_steps(artifacts, paths)?;
+        self.plan_knowing(artifacts, paths, &KnownEdits::default())
+    }
+
+    fn plan_knowing(
+        self,
+        artifacts: &[Artifact],
+        paths: &Paths,
+        known: &KnownEdits,
+    ) -> Result<Plan, PlanError> {
+        let plan = self.plan_steps(artifacts, paths, known)?;
         if !plan.is_empty() {
             lock::require_possible(paths)?;
         }
@@ -87,12 +98,14 @@ impl Task {
         disk: &impl Disk,
     ) -> Result<Plan, InstallError> {
         // A plan has to be possible before the lock, which is the first thing written.
-        let plan = self.plan(artifacts, paths)?;
+        let known = KnownEdits::default();
+        let plan = self.plan_knowing(artifacts, paths, &known)?;
         if plan.is_empty() && apply::leftovers(&plan).is_empty() && !lock::is_orphaned(paths) {
             return Ok(plan);
         }
         let lock = Lock::acquire(paths)?;
-        let taken = self.carry_out_locked(artifacts, paths, disk);
+        drop(plan);
+        let taken = self.carry_out_locked(artifacts, paths, &known, disk);
         drop(lock);
         taken
     }
@@ -101,11 +114,12 @@ impl Task {
         self,
         artifacts: &[Artifact],
         paths: &Paths,
+        known: &KnownEdits,
         disk: &impl Disk,
     ) -> Result<Plan, InstallError> {
         let mut taken = Plan::default();
         for attempt in 1.. {
-            let plan = self.plan_steps(artifacts, paths)?;
+            let plan = self.plan_steps(artifacts, paths, known)?;
             let redo = |outdated: &Change| self.redo(outdated, artifacts, paths);
             let result = apply::apply(&plan, &redo, disk);
             taken.continue_with(plan);
@@ -121,7 +135,8 @@ impl Task {
     /// The change to one file, made anew for what that holds now.
     fn redo(self, outdated: &Change, artifacts: &[Artifact], paths: &Paths) -> Option<Change> {
         let artifact = artifacts.iter().find(|artifact| artifact.path == outdated.path())?;
-        let plan = self.plan_steps(std::slice::from_ref(artifact), paths).ok()?;
+        let plan =
+            self.plan_steps(std::slice::from_ref(artifact), paths, &KnownEdits::default()).ok()?;
         let is_receipt = |change: &Change| change.path() == paths.receipt();
         // The receipt is in place by then, and must be right for the new change too. An uninstall
         // forgets the file in any case.
@@ -131,10 +146,15 @@ impl Task {
         plan.changes().find(|change| change.path() == outdated.path()).cloned()
     }
 
-    fn plan_steps(self, artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanError> {
+    fn plan_steps(
+        self,
+        artifacts: &[Artifact],
+        paths: &Paths,
+        known: &KnownEdits,
+    ) -> Result<Plan, PlanError> {
         match self {
-            Self::Install(options) => install::plan(artifacts, paths, options),
-            Self::Uninstall => uninstall::plan(artifacts, paths),
+            Self::Install(options) => install::plan(artifacts, paths, options, known),
+            Self::Uninstall => uninstall::plan(artifacts, paths, known),
         }
     }
 }

@@ -7,6 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bytes::Bytes;
+
 use crate::platform::{self, Attributes};
 use crate::setup::adapter::EditError;
 use crate::setup::edit::hooks::{Remark, Tally};
@@ -38,7 +40,7 @@ pub struct Change {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct After {
     /// Its content.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// Its mode.
     pub mode: u32,
 }
@@ -214,8 +216,8 @@ impl Plan {
     /// Adds the receipt after everything that it tells of; one that tells of nothing goes.
     pub(super) fn record_last(&mut self, path: &Path, receipt: &Receipt) -> Result<(), PlanError> {
         let target = self.inspect(path)?;
-        let after =
-            (!receipt.is_empty()).then(|| After { bytes: receipt.to_bytes(), mode: PRIVATE });
+        let after = (!receipt.is_empty())
+            .then(|| After { bytes: receipt.to_bytes().into(), mode: PRIVATE });
         let is_in_place = match (&target.before, &after) {
             (None, None) => true,
             (Some(file), Some(after)) => file.bytes == after.bytes,
@@ -345,12 +347,12 @@ impl Change {
 /// for a while, as it may be in the middle of being written.
 pub(super) fn edit_whole<T, E>(
     mut target: Target,
-    edit: impl Fn(&[u8]) -> Result<T, E>,
+    edit: impl Fn(&Bytes) -> Result<T, E>,
 ) -> Result<(Target, Result<T, E>), Refusal> {
     let mut waited = Duration::ZERO;
     loop {
         let before = target.before.as_ref();
-        let edited = edit(before.map_or(&[][..], |before| &before.bytes));
+        let edited = edit(before.map_or(&Bytes::new(), |before| &before.bytes));
         let is_torn =
             before.is_some_and(|before| edited.is_err() || before.bytes.trim_ascii().is_empty());
         if !is_torn || waited >= TORN_READ {

@@ -13,6 +13,8 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
+
 use crate::platform::Version;
 use crate::setup::disk::Disk;
 use crate::setup::plan::{After, Change};
@@ -160,7 +162,7 @@ impl<'p, D: Disk> Replacement<'p, D> {
 
     /// Puts back what came out of an exchange before anything of it is read: its writer must not find
     /// the file without it.
-    fn return_at_once(&self, put_in: &[u8]) -> Result<(), Failure> {
+    fn return_at_once(&self, put_in: &Bytes) -> Result<(), Failure> {
         self.disk.exchange(&self.aside, self.target()).map_err(|error| self.keep_aside(&error))?;
         if self.holds(&self.aside, put_in) {
             return Err(Failure::Changed);
@@ -188,7 +190,7 @@ impl<'p, D: Disk> Replacement<'p, D> {
     }
 
     /// After an exchange: unless `expected` came out, puts back what did.
-    fn return_unless(&self, expected: &[u8], put_in: &[u8]) -> Result<(), Failure> {
+    fn return_unless(&self, expected: &Bytes, put_in: &Bytes) -> Result<(), Failure> {
         let mut newest = match bytes_of(&self.aside, self.disk) {
             Ok(bytes) if bytes == expected => return Ok(()),
             Ok(bytes) => bytes,
@@ -196,7 +198,7 @@ impl<'p, D: Disk> Replacement<'p, D> {
         };
         // What lies aside is newer than all that we put in. What its return brings out must be what
         // we put in last, or somebody has written once more, and that goes back in turn.
-        let mut put_in_last = put_in.to_vec();
+        let mut put_in_last = put_in.clone();
         for _ in 0..MAX_EXCHANGES {
             if let Err(error) = self.disk.exchange(&self.aside, self.target()) {
                 return Err(self.keep_aside(&error));
@@ -282,7 +284,7 @@ impl<'p, D: Disk> Replacement<'p, D> {
     }
 
     /// Reads what lies aside. If that fails, it may be all that is left of it.
-    fn bytes_aside(&self) -> Result<Vec<u8>, Failure> {
+    fn bytes_aside(&self) -> Result<Bytes, Failure> {
         bytes_of(&self.aside, self.disk).map_err(|error| self.keep_aside(&error))
     }
 
@@ -327,7 +329,7 @@ fn stuck(reason: &str) -> Failure {
     Failure::Stuck(io::Error::other(reason.to_owned()))
 }
 
-fn bytes_of(path: &Path, disk: &impl Disk) -> io::Result<Vec<u8>> {
+fn bytes_of(path: &Path, disk: &impl Disk) -> io::Result<Bytes> {
     match disk.snapshot(path) {
         Ok(Some(Snapshot { bytes, .. })) => Ok(bytes),
         Ok(None) => Err(ErrorKind::NotFound.into()),

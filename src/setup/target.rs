@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
+
 use crate::platform::{self, Attributes};
 use crate::setup::disk::{Disk, OperatingSystem};
 
@@ -30,7 +32,7 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     /// Its content.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// Its mode, owner and links.
     pub attributes: Attributes,
 }
@@ -189,7 +191,7 @@ impl Snapshot {
         if !metadata.is_file() {
             return Err(Reason::NotRegular);
         }
-        let bytes = fs_err::read(path).map_err(Reason::Unreadable)?;
+        let bytes = fs_err::read(path).map_err(Reason::Unreadable)?.into();
         Ok(Some(Self { bytes, attributes: platform::attributes(&metadata) }))
     }
 }

@@ -9,6 +9,7 @@ use crate::setup::adapter::{Artifact, Content, Shared, Whole};
 use crate::setup::edit::hooks::Remark;
 use crate::setup::edit::lines;
 use crate::setup::install::read_receipt;
+use crate::setup::known::KnownEdits;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
 use crate::setup::receipt::Record;
 use crate::setup::replacement::is_temporary;
@@ -16,7 +17,11 @@ use crate::setup::sweep;
 use crate::setup::target::Target;
 
 /// Plans to take `artifacts` away.
-pub(super) fn plan(artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanError> {
+pub(super) fn plan(
+    artifacts: &[Artifact],
+    paths: &Paths,
+    known: &KnownEdits,
+) -> Result<Plan, PlanError> {
     let mut plan = Plan::default();
     let receipt = read_receipt(&mut plan, &paths.receipt())?;
     let mut kept = receipt.clone();
@@ -26,7 +31,7 @@ pub(super) fn plan(artifacts: &[Artifact], paths: &Paths) -> Result<Plan, PlanEr
         let planned = match &artifact.content {
             Content::Whole(whole) => remove_whole(artifact, whole, target, record)?,
             Content::Shared(shared) => {
-                let (planned, remark) = remove_shared(artifact, shared, target, record)?;
+                let (planned, remark) = remove_shared(artifact, shared, target, record, known)?;
                 if let Some(remark) = remark {
                     plan.note(&artifact.path, Reason::Remark(remark));
                 }
@@ -85,12 +90,14 @@ fn remove_shared(
     shared: &Shared,
     target: Target,
     record: Option<&Record>,
+    known: &KnownEdits,
 ) -> Result<(Planned, Option<Remark>), PlanError> {
     if target.before.is_none() {
         return Ok((Err(Reason::Absent), None));
     }
     let trace = record.map(|record| &record.trace);
-    let (target, edited) = edit_whole(target, |text| shared.remove_from(text, trace))?;
+    let edit = |text: &[u8]| shared.remove_from(text, trace);
+    let (target, edited) = edit_whole(target, |text| known.edit(shared, text, trace, edit))?;
     let edited =
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
     let Some(before) = &target.before else { return Ok((Err(Reason::Absent), None)) };

@@ -7,6 +7,8 @@ mod project;
 
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
+
 use crate::agent::Agent;
 use crate::paths::Paths;
 use crate::setup::assets::Asset;
@@ -171,7 +173,7 @@ pub enum Whole {
 }
 
 /// Entries of ours in a file of the user.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shared {
     /// Hook entries.
     Hooks(HookEntries),
@@ -186,9 +188,9 @@ pub enum Shared {
 }
 
 /// A file with our entries put in or taken out.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Edited {
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Bytes,
     /// What an install has to remember for the removal.
     pub(super) trace: Trace,
     /// What was done, in hooks, if the file is about these.
@@ -271,20 +273,20 @@ impl Shared {
 
 impl From<Vec<u8>> for Edited {
     fn from(bytes: Vec<u8>) -> Self {
-        Self { bytes, trace: Trace::default(), hooks: None, remark: None }
+        Self { bytes: bytes.into(), trace: Trace::default(), hooks: None, remark: None }
     }
 }
 
 impl From<member::Edited> for Edited {
     fn from(edited: member::Edited) -> Self {
-        Self { bytes: edited.bytes, trace: edited.trace, hooks: None, remark: None }
+        Self { trace: edited.trace, ..edited.bytes.into() }
     }
 }
 
 impl From<hooks::Edited> for Edited {
     fn from(edited: hooks::Edited) -> Self {
         Self {
-            bytes: edited.bytes,
+            bytes: edited.bytes.into(),
             trace: edited.trace,
             hooks: Some(edited.tally).filter(|tally| *tally != Tally::default()),
             remark: edited.remark,

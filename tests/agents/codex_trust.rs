@@ -85,6 +85,8 @@ fn install_records_trust_only_when_it_is_told_to() {
     };
     let home = TestHome::new();
     Codex::configure(&home, &json!({"Stop": hook("echo >> theirs")}));
+    let config = home.home().join(".codex/config.toml");
+    let before = fs_err::read_to_string(&config).unwrap();
     let install = ["install", "--adapter", "codex"];
     let run = tma1_beside(&codex, &home, &install).succeeded();
     assert!(run.stdout.contains("Codex runs no new hook before you trust it"), "{run:#?}");
@@ -116,6 +118,7 @@ fn install_records_trust_only_when_it_is_told_to() {
     let listing = app_server(&codex, &home).hooks(&home.home()).unwrap();
     assert_eq!(states(&listing), [("echo >> theirs", TrustStatus::Untrusted, true)]);
     assert_eq!(listing.warnings, [""; 0]);
+    assert_eq!(fs_err::read_to_string(&config).unwrap(), before);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::setup::adapter::{Artifact, Content, MCP_NAME, Shared, Site, own_scrip
 use crate::setup::assets::SKILLS;
 use crate::setup::edit::hooks::{Dialect, HookEntries};
 use crate::setup::edit::toml::TableEntry;
+use crate::setup::edit::toml::trust::TrustRecords;
 use crate::setup::script::UnwritablePath;
 
 /// The events that we listen to. Codex asks its user to trust each of them, so they are few.
@@ -41,8 +42,15 @@ pub(super) fn artifacts(site: &Site<'_>) -> Result<Vec<Artifact>, UnwritablePath
     if let Some(project) = site.project {
         artifacts.extend(project::artifacts(Agent::Codex, project));
     }
+    let config = site.paths.codex_home.join("config.toml");
+    artifacts.push(Artifact {
+        path: config.clone(),
+        content: Content::Shared(Shared::Trust(TrustRecords::of(&hooks))),
+        why: "that you trusted our hooks",
+        wanted: false,
+    });
     artifacts.push(Artifact::new(
-        site.paths.codex_home.join("config.toml"),
+        config,
         Content::Shared(Shared::Table(server)),
         "Codex can ask our MCP server",
     ));

@@ -19,6 +19,7 @@ use crate::setup::edit::lines;
 use crate::setup::edit::literal::Literal;
 use crate::setup::edit::markers::{self, MarkerError};
 use crate::setup::edit::member::{self, MemberEntry};
+use crate::setup::edit::toml::trust::TrustRecords;
 use crate::setup::edit::toml::{TableEntry, TomlError};
 use crate::setup::edit::trace::Trace;
 use crate::setup::purge;
@@ -181,6 +182,8 @@ pub enum Shared {
     Member(MemberEntry),
     /// A named table in TOML.
     Table(TableEntry),
+    /// What Codex itself keeps there of our hooks. Only an uninstall has to do with it.
+    Trust(TrustRecords),
     /// A block between markers in Markdown, with this text.
     Block(&'static str),
     /// A line of an ignore file. It is left there by an uninstall, as it may be the user's.
@@ -233,6 +236,7 @@ impl Shared {
             Self::Table(entry) => Ok(entry.install_into(before)?.into()),
             Self::Block(inside) => Ok(markers::install_into(before, inside)?.into()),
             Self::Line(line) => Ok(lines::install_into(before, line).into()),
+            Self::Trust(_) => Ok(before.to_vec().into()),
         }
     }
 
@@ -246,6 +250,7 @@ impl Shared {
             Self::Hooks(entries) => Ok(entries.remove_from(before, trace)?.into()),
             Self::Member(entry) => Ok(entry.remove_from(before, trace)?.into()),
             Self::Table(entry) => Ok(entry.remove_from(before)?.into()),
+            Self::Trust(records) => Ok(records.remove_from(before)?.into()),
             Self::Block(_) => Ok(markers::remove_from(before)?.into()),
             Self::Line(_) => Ok(before.to_vec().into()),
         }
@@ -258,14 +263,14 @@ impl Shared {
             text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
         match self {
             Self::Hooks(_) | Self::Member(_) => matches!(meaning.as_slice(), b"" | b"{}"),
-            Self::Table(_) | Self::Block(_) | Self::Line(_) => meaning.is_empty(),
+            Self::Table(_) | Self::Trust(_) | Self::Block(_) | Self::Line(_) => meaning.is_empty(),
         }
     }
 
     /// The mode of the file if it is new: files that may hold secrets are for their user alone.
     pub(super) const fn mode_of_new(&self) -> u32 {
         match self {
-            Self::Hooks(_) | Self::Member(_) | Self::Table(_) => 0o600,
+            Self::Hooks(_) | Self::Member(_) | Self::Table(_) | Self::Trust(_) => 0o600,
             Self::Block(_) | Self::Line(_) => 0o644,
         }
     }

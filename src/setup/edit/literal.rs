@@ -1,5 +1,7 @@
 //! Values of ours, before they are written in the language of a file.
 
+use serde_json::Value;
+
 /// A value, with its keys in the order in which they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Literal {
@@ -19,6 +21,21 @@ impl Literal {
     /// A list of strings.
     pub fn texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         Self::List(texts.into_iter().map(Self::from).collect())
+    }
+}
+
+impl From<Literal> for Value {
+    fn from(literal: Literal) -> Self {
+        match literal {
+            Literal::Text(text) => text.into(),
+            Literal::Number(number) => number.into(),
+            Literal::Flag(flag) => flag.into(),
+            Literal::List(items) => items.into_iter().map(Self::from).collect(),
+            Literal::Table(members) => members
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), Self::from(value)))
+                .collect(),
+        }
     }
 }
 

@@ -1,7 +1,11 @@
 //! The file that names the servers of Codex, and without which Codex does not start.
 
+use std::time::Duration;
+
+use crate::setup::edit::hooks::{Dialect, HookEntries, OwnScript};
 use crate::setup::edit::json::MAX_BYTES;
 use crate::setup::edit::literal::Literal;
+use crate::setup::edit::toml::trust::TrustRecords;
 use crate::setup::edit::toml::{TableEntry, TomlError};
 
 const OURS: &str = "[mcp_servers.tma1]\ncommand = \"/usr/bin/tma1\"\nargs = [\"mcp-serve\"]\n";
@@ -234,4 +238,49 @@ fn what_codex_would_not_start_with_is_refused_with_its_place() {
     let error = server().install_into(b"a = 1\n\xff").unwrap_err();
     assert_eq!(error.to_string(), "it is not UTF-8 text (line 2, column 1)");
     assert_eq!(install(&" ".repeat(MAX_BYTES + 1)), Err(TomlError::TooLarge));
+}
+
+#[test]
+fn the_trust_in_our_hooks_goes_with_them() {
+    let entries = HookEntries {
+        dialect: Dialect::Codex,
+        events: &["SessionStart", "Stop"],
+        command: "'/home/dev/.tma1/hooks/tma1-hook-codex.sh'".to_owned(),
+        timeout: Duration::from_secs(5),
+        script: OwnScript { names: ["tma1-hook-codex.sh", "tma1-hook-codex.ps1"] },
+    };
+    let records = TrustRecords::of(&entries);
+    let remove =
+        |before: &str| String::from_utf8(records.remove_from(before.as_bytes()).unwrap()).unwrap();
+    let record = |event: &str, place: &str, hash: &str| {
+        format!(
+            "[hooks.state.\"/home/dev/.codex/hooks.json:{event}:{place}\"]\ntrusted_hash = \"sha256:{hash}\"\n"
+        )
+    };
+    // As Codex computes them.
+    let start = "15493126a2ae99498830364c81cd30f200db84affef6a4d5bffc7d2254ec9004";
+    let stop = "0d54a12c4895a5c38945528d5c37cdf97820fe9960f76ee9f4cd79127b6ee352";
+    let own = [record("session_start", "0:0", start), record("stop", "12:1", stop)];
+    let theirs = record("stop", "0:0", &"0".repeat(64));
+    for (before, after) in [
+        (format!("a = 1\n\n[hooks.state]\n\n{}\n{}", own[0], own[1]), "a = 1\n".to_owned()),
+        (
+            format!(
+                "[hooks.state] # mine\n\n{}\n{theirs}\n{}enabled = false\n\n[x]\n",
+                own[0], own[1]
+            ),
+            format!("[hooks.state] # mine\n\n{theirs}\n[x]\n"),
+        ),
+        (format!("{}{theirs}", own[0]).replace('\n', "\r\n"), theirs.replace('\n', "\r\n")),
+    ] {
+        assert_eq!(remove(&before), after);
+    }
+    let inline =
+        format!("[hooks]\nstate = {{ \"x:stop:0:0\" = {{ trusted_hash = \"sha256:{stop}\" }} }}\n");
+    let other_event = record("stop", "0:0", start);
+    for stays in
+        [theirs, inline, other_event, "[hooks.state]\n".to_owned(), "hooks = 1\n".to_owned()]
+    {
+        assert_eq!(remove(&stays), stays);
+    }
 }

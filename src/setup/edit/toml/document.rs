@@ -8,11 +8,12 @@ use crate::setup::edit::tail::end_of_line;
 use crate::setup::edit::text::{Position, line_start};
 use crate::setup::edit::toml::TomlError;
 
-/// A parsed text, looked at for one table of the root.
+/// A parsed text, looked at for the tables in one place.
 pub(super) struct Document<'a> {
     pub(super) text: &'a str,
     parsed: toml_edit::Document<&'a str>,
-    parent: &'static str,
+    /// The keys that lead there.
+    place: Vec<&'static str>,
 }
 
 /// A line, or several, that gives a key a value or starts a table.
@@ -25,17 +26,19 @@ struct Statement<'d> {
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn parse(text: &'a str, parent: &'static str) -> Result<Self, TomlError> {
+    pub(super) fn parse(text: &'a str, place: &[&'static str]) -> Result<Self, TomlError> {
         let parsed = toml_edit::Document::parse(text).map_err(|error| TomlError::Syntax {
             reason: error.message().to_owned(),
             position: Position::of(text, error.span().map_or(text.len(), |span| span.start)),
         })?;
-        Ok(Self { text, parsed, parent })
+        Ok(Self { text, parsed, place: place.to_vec() })
     }
 
     /// The table that holds ours.
     pub(super) fn parent(&self) -> Option<&Item> {
-        self.parsed.as_table().get(self.parent)
+        let (first, others) = self.place.split_first()?;
+        let root = self.parsed.as_table().get(first);
+        others.iter().fold(root, |item, key| item?.as_table_like()?.get(key))
     }
 
     pub(super) fn misshapen(&self, key: &str, expected: &'static str, item: &Item) -> TomlError {
@@ -66,7 +69,7 @@ impl<'a> Document<'a> {
         let mut runs: Vec<(Range<usize>, bool)> = Vec::new();
         let mut was_ours = false;
         for statement in self.statements() {
-            let is_ours = statement.path.starts_with(&[self.parent, name]);
+            let is_ours = self.is_in(&statement.path, name);
             let end = end_of_line(self.text, statement.range.end).0;
             match runs.last_mut() {
                 Some((run, _)) if is_ours && was_ours => run.end = end,
@@ -84,15 +87,19 @@ impl<'a> Document<'a> {
     /// Everything but the table `name` of the parent: each path, and how its value is spelled.
     pub(super) fn foreign(&self, name: &str) -> Vec<(Vec<&str>, &str)> {
         let others = self.statements().into_iter();
-        let others = others.filter(|statement| !statement.path.starts_with(&[self.parent, name]));
+        let others = others.filter(|statement| !self.is_in(&statement.path, name));
         others
             .map(|statement| {
-                let is_parent = statement.path == [self.parent] && !statement.is_table;
+                let is_parent = statement.path == self.place && !statement.is_table;
                 // What is in an inline parent is listed one by one.
                 let spelled = if is_parent { None } else { self.text.get(statement.range) };
                 (statement.path, spelled.unwrap_or(""))
             })
             .collect()
+    }
+
+    fn is_in(&self, path: &[&str], name: &str) -> bool {
+        path.strip_prefix(self.place.as_slice()).and_then(|rest| rest.first()) == Some(&name)
     }
 
     /// All statements, in the order of the text.
@@ -140,8 +147,8 @@ impl<'a> Document<'a> {
                     let start = table.key(name).and_then(toml_edit::Key::span);
                     let start = start.unwrap_or_default().start;
                     push(value.span().map(|range| start..range.end), false);
-                    if let (Value::InlineTable(inline), [parent]) = (value, path.as_slice())
-                        && *parent == self.parent
+                    if let Value::InlineTable(inline) = value
+                        && path == self.place
                     {
                         self.collect(inline, &path, statements);
                     }

@@ -6,6 +6,7 @@
 
 mod document;
 mod spelling;
+pub mod trust;
 
 use std::ops::Range;
 
@@ -116,7 +117,7 @@ impl TableEntry {
     }
 
     fn parse<'a>(&self, text: &'a str) -> Result<Document<'a>, TomlError> {
-        Document::parse(text, self.parent)
+        Document::parse(text, &[self.parent])
     }
 
     fn converge(&self, document: &Document<'_>) -> Result<Vec<Splice>, TomlError> {

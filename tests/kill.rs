@@ -105,6 +105,24 @@ fn killed_at_any_moment_it_leaves_each_file_old_or_new_and_the_next_run_converge
     assert!(torn_apart > 0, "no kill came in between, within {most:?}");
 }
 
+#[test]
+fn killed_at_any_moment_it_leaves_nothing_that_an_uninstall_does_not_take() {
+    let home = home_in_use();
+    let paths = || -> Vec<_> { tree(home.root()).into_iter().map(|node| node.path).collect() };
+    let before = paths();
+    let started = clock::monotonic();
+    home.tma1(&with_both("install")).succeeded();
+    let most = clock::monotonic() - started;
+    home.tma1(&with_both("uninstall")).succeeded();
+    assert_eq!(paths(), before);
+    for round in 0..20 * scale() {
+        let delay = any_part_of(most);
+        kill_after(&home, &with_both("install"), delay);
+        home.tma1(&with_both("uninstall")).succeeded();
+        assert_eq!(paths(), before, "round {round}: killed after {delay:?}");
+    }
+}
+
 /// A file system of 64 KiB; it goes when this is dropped.
 struct SmallDisk(PathBuf);
 

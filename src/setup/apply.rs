@@ -1,8 +1,9 @@
 //! The only writer of a user's files.
 //!
-//! Everything that can fail is done before the first file changes: folders are made, the new
-//! contents written beside their targets. Then each is put in place, which takes one rename. If one
-//! fails, those before it are taken back.
+//! Our own receipt comes first, so that also a run that is killed leaves nothing that an uninstall
+//! does not know of. Everything else that can fail is done before the first file changes: folders are
+//! made, the new contents written beside their targets. Then each is put in place, which takes one
+//! rename. If one fails, those before it are taken back.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -107,12 +108,15 @@ pub fn apply(plan: &Plan, redo: Redo<'_>, disk: &impl Disk) -> Result<(), ApplyE
     afterwards.iter().try_for_each(|step| take_afterwards(step, disk))
 }
 
-/// Takes `steps`, or none of them.
-fn take_together(steps: &[Step], redo: Redo<'_>, disk: &impl Disk) -> Result<(), ApplyError> {
+/// Takes the steps of all `stages`, one after the other, or none of them.
+fn take_together(stages: [&[Step]; 2], redo: Redo<'_>, disk: &impl Disk) -> Result<(), ApplyError> {
     let mut created = Vec::new();
     let mut in_place = InPlace::default();
-    let result = prepare(steps, &mut created, disk)
-        .and_then(|prepared| put_in_place(prepared, redo, &mut in_place, disk))
+    let result = (stages.into_iter())
+        .try_for_each(|steps| {
+            let prepared = prepare(steps, &mut created, disk)?;
+            put_in_place(prepared, redo, &mut in_place, disk)
+        })
         .and_then(|()| in_place.settle())
         .and_then(|()| in_place.make_last())
         .and_then(|()| in_place.look(Replacement::watch));

@@ -60,6 +60,8 @@ pub enum Step {
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     steps: Vec<Step>,
+    /// How many of the first steps put the receipt in place.
+    recording: usize,
     notes: Vec<Note>,
     /// The folders of all files that were looked at, changed or not.
     folders: BTreeSet<PathBuf>,
@@ -204,6 +206,7 @@ impl Plan {
     pub(super) fn record_first(&mut self, path: &Path, receipt: &Receipt) -> Result<(), PlanError> {
         let later = std::mem::take(&mut self.steps);
         self.record_last(path, receipt)?;
+        self.recording = self.steps.len();
         for step in later {
             let is_there = |path: &Path| self.creates_folder(path);
             if !matches!(&step, Step::CreateFolder(path) if is_there(path)) {
@@ -293,12 +296,14 @@ impl Plan {
         self.folders.iter().map(PathBuf::as_path)
     }
 
-    /// The steps that are taken or undone together, and those that follow once a folder is removed,
-    /// which can't be undone.
-    pub(super) fn stages(&self) -> (&[Step], &[Step]) {
+    /// The steps that are taken or undone together, those first that note what the others will make;
+    /// and those that follow once a folder is removed, which can't be undone.
+    pub(super) fn stages(&self) -> ([&[Step]; 2], &[Step]) {
         let is_removal = |step: &Step| matches!(step, Step::RemoveFolder(_));
         let end = self.steps.iter().position(is_removal).unwrap_or(self.steps.len());
-        self.steps.split_at(end)
+        let (together, afterwards) = self.steps.split_at(end);
+        let (recording, others) = together.split_at(self.recording.min(end));
+        ([recording, others], afterwards)
     }
 
     /// Whether everything is in place.

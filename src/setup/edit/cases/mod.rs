@@ -409,6 +409,51 @@ fn an_entry_for_which_claude_code_ignores_the_whole_file_is_refused() {
     assert_eq!(edited.bytes, format!(r#"{{"hooks":{{"PreToolUse":[{ours}]}}}}"#).as_bytes());
 }
 
+/// Measured with the real Claude Code: whether a hook of another event still runs.
+#[test]
+fn each_value_of_a_hook_is_judged_as_claude_code_does() {
+    let command = r#""type":"command","command":"x""#;
+    let http = r#""type":"http","url":"http://127.0.0.1:9/""#;
+    let tool = r#""type":"mcp_tool","server":"s","tool":"t""#;
+    let prompt = r#""type":"prompt","prompt":"p""#;
+    let agent = r#""type":"agent","prompt":"p""#;
+    for (hook, values) in [
+        (command, r#""async":true|"args":[]|"shell":"bash"|"if":""|"onFailure":"block""#),
+        (command, r#""unknown":1|"timeout":1.5|"statusMessage":"x"|"once":false"#),
+        (http, r#""headers":{"a":"b"}|"allowedEnvVars":["A"]"#),
+        (tool, r#""input":{}"#),
+        (prompt, r#""model":"m""#),
+        (r#""type":"command""#, r#""command":"""#),
+    ] {
+        for value in values.split('|') {
+            let before =
+                format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{{{hook},{value}}}]}}]}}}}"#);
+            install(&before).unwrap();
+        }
+    }
+    for (hook, values) in [
+        (
+            command,
+            r#""async":"yes"|"async":1|"async":null|"asyncRewake":"x"|"args":"x"|"args":[1]"#,
+        ),
+        (command, r#""args":null|"once":"x"|"once":1|"shell":"zsh"|"shell":1|"statusMessage":1"#),
+        (command, r#""statusMessage":null|"if":1|"onFailure":"x"|"timeout":"5"|"timeout":-1"#),
+        (r#""type":"http""#, r#""url":"nonsense"|"url":"""#),
+        (http, r#""headers":1|"headers":{"a":1}|"allowedEnvVars":"x"|"allowedEnvVars":[1]"#),
+        (r#""type":"mcp_tool","tool":"t""#, r#""server":1|"x":1"#),
+        (tool, r#""input":1"#),
+        (prompt, r#""model":1"#),
+        (agent, r#""model":1"#),
+    ] {
+        for value in values.split('|') {
+            let before =
+                format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{{{hook},{value}}}]}}]}}}}"#);
+            let error = install(&before).unwrap_err();
+            assert!(error.hint().starts_with("the agent ignores the whole file"), "{before}");
+        }
+    }
+}
+
 #[test]
 fn a_switch_that_turns_all_hooks_off_is_remarked() {
     for (before, remark) in [

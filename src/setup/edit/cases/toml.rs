@@ -238,6 +238,7 @@ fn what_codex_would_not_start_with_is_refused_with_its_place() {
     let error = server().install_into(b"a = 1\n\xff").unwrap_err();
     assert_eq!(error.to_string(), "it is not UTF-8 text (line 2, column 1)");
     assert_eq!(install(&" ".repeat(MAX_BYTES + 1)), Err(TomlError::TooLarge));
+    assert_eq!(install(&" ".repeat(MAX_BYTES)), Err(TomlError::WouldBeTooLarge));
 }
 
 #[test]

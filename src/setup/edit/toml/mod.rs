@@ -26,6 +26,9 @@ pub enum TomlError {
     /// No agent's settings are this large.
     #[error("it is larger than {} MiB", MAX_BYTES / (1024 * 1024))]
     TooLarge,
+    /// Ours would make it so large that it could not be edited again.
+    #[error("with our table it would be larger than {} MiB", MAX_BYTES / (1024 * 1024))]
+    WouldBeTooLarge,
     /// The bytes are not text.
     #[error("it is not UTF-8 text ({0})")]
     NotUtf8(Position),
@@ -56,7 +59,9 @@ impl TomlError {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::TooLarge => "look what makes it so large, and move that elsewhere".to_owned(),
+            Self::TooLarge | Self::WouldBeTooLarge => {
+                "look what makes it so large, and move that elsewhere".to_owned()
+            }
             Self::NotUtf8(_) => "save it as UTF-8, then try again".to_owned(),
             Self::Syntax { .. } => "the agent does not start while it is not valid TOML; repair \
                  it, then try again"
@@ -86,6 +91,9 @@ impl TableEntry {
         let (mark, text) = read(before)?;
         let document = self.parse(text)?;
         let after = spliced(mark, text, self.converge(&document)?);
+        if after.len() > MAX_BYTES {
+            return Err(TomlError::WouldBeTooLarge);
+        }
         self.guard(mark, &document, &after, |edited| Ok(self.converge(edited)?.is_empty()))?;
         Ok(after.into_bytes())
     }

@@ -15,6 +15,8 @@ pub enum Answer {
     Nothing,
     /// Text for the model to read.
     Context(String),
+    /// In answer to a Stop: why the turn must go on.
+    Block(String),
 }
 
 /// The shape of an answer on the wire.
@@ -66,6 +68,9 @@ impl Envelope {
                 "SessionStart" | "UserPromptSubmit" | "PostToolUse",
                 Answer::Context(text),
             ) => Reply::Json(additional_context(event, &text)),
+            (_, "Stop", Answer::Block(reason)) => {
+                Reply::Json(json!({"decision": "block", "reason": reason}).to_string())
+            }
             _ => Reply::Empty,
         }
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::agent::payload::{Payload, beginning};
 use crate::agent::tool::MAX_PATH_BYTES;
-use crate::agent::{Agent, ToolCall};
+use crate::agent::{Agent, ToolCall, ToolResult};
 
 /// The longest id of a session or a call, in bytes. The agents use UUIDs and the like; we keep them
 /// in memory, and compare them at every event.
@@ -25,12 +25,21 @@ pub struct HookEvent {
     pub name: String,
     /// The working directory: the session's, or on Codex's tool events the tool call's.
     pub cwd: String,
+    /// The subagent that it happened in; none in the session itself.
+    pub subagent: Option<String>,
+    /// The agent's id of the turn, the same from the prompt to the Stop; absent where the agent has
+    /// none.
+    pub turn: Option<String>,
+    /// The file in which the agent keeps the session.
+    pub transcript: Option<String>,
     /// What happened.
     pub kind: EventKind,
 }
 
 /// What identifies a session: ids are unique for one agent only.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct SessionKey {
     /// Whose session it is.
     pub agent: Agent,
@@ -41,22 +50,49 @@ pub struct SessionKey {
 /// What happened, for the events that change the world or are answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
-    /// A session opens, or goes on after a resume, a clear or a compaction.
-    SessionStart,
+    /// A session opens, or goes on.
+    SessionStart(StartSource),
     /// A session ends.
     SessionEnd,
     /// A turn begins.
-    UserPromptSubmit,
+    UserPromptSubmit {
+        /// Whether the agent itself wrote the prompt: the result of a background task.
+        by_machine: bool,
+    },
     /// A tool is about to be called.
     PreToolUse(ToolCall),
-    /// A tool call has returned.
-    PostToolUse(ToolCall),
+    /// A tool call has returned, well or not.
+    PostToolUse(ToolResult),
+    /// All calls of one answer of the model are done. These are the ones that the agent refused to
+    /// make, for which there is no other event.
+    RejectedCalls(Vec<ToolResult>),
     /// The agent wants to end its turn.
     Stop {
         /// Whether this turn already goes on because a Stop hook blocked it.
         stop_hook_active: bool,
     },
+    /// The turn ended without a Stop: the user interrupted it, or the model's service failed.
+    TurnBroken,
+    /// The agent is about to replace the older turns by a summary.
+    PreCompact,
     /// Anything else: recorded, and a sign of life of its session.
+    Other,
+}
+
+/// How a session comes to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartSource {
+    /// It is new.
+    Startup,
+    /// An earlier one goes on under the same id.
+    Resume,
+    /// The user cleared the one before.
+    Clear,
+    /// It goes on with a summary of what was before.
+    Compact,
+    /// It goes on from an earlier one under a new id.
+    Fork,
+    /// In a way that we don't know.
     Other,
 }
 
@@ -89,17 +125,45 @@ impl HookEvent {
         let session = SessionKey { agent, id: id.to_owned() };
         let cwd = cwd(payload).to_owned();
         let kind = match name.as_str() {
-            "SessionStart" => EventKind::SessionStart,
+            "SessionStart" => EventKind::SessionStart(StartSource::named(payload.text("source"))),
             "SessionEnd" => EventKind::SessionEnd,
-            "UserPromptSubmit" => EventKind::UserPromptSubmit,
+            "UserPromptSubmit" => EventKind::UserPromptSubmit { by_machine: false },
             "PreToolUse" => tool_event(agent, payload, EventKind::PreToolUse),
-            "PostToolUse" => tool_event(agent, payload, EventKind::PostToolUse),
+            "PostToolUse" => tool_event(agent, payload, |call| {
+                EventKind::PostToolUse(ToolResult::of_call(call, payload))
+            }),
             "Stop" => EventKind::Stop {
                 stop_hook_active: payload.get("stop_hook_active") == Some(&Value::Bool(true)),
             },
+            "PreCompact" => EventKind::PreCompact,
             _ => EventKind::Other,
         };
-        Ok(Self { session, name, cwd, kind })
+        let optional = |field: &str, bytes| {
+            let text = payload.text(field);
+            (!text.is_empty() && text.len() <= bytes).then(|| text.to_owned())
+        };
+        Ok(Self {
+            session,
+            cwd,
+            kind,
+            subagent: optional("agent_id", MAX_ID_BYTES),
+            turn: optional("prompt_id", MAX_ID_BYTES).or_else(|| optional("turn_id", MAX_ID_BYTES)),
+            transcript: optional("transcript_path", MAX_PATH_BYTES),
+            name,
+        })
+    }
+}
+
+impl StartSource {
+    fn named(name: &str) -> Self {
+        match name {
+            "startup" => Self::Startup,
+            "resume" => Self::Resume,
+            "clear" => Self::Clear,
+            "compact" => Self::Compact,
+            "fork" => Self::Fork,
+            _ => Self::Other,
+        }
     }
 }
 

@@ -4,17 +4,32 @@ mod envelope;
 mod event;
 mod patch;
 mod payload;
+mod result;
 mod tool;
 
 use std::fmt;
 
 pub use envelope::{Answer, Envelope, Reply};
-pub use event::{EventError, EventKind, HookEvent, SessionKey};
+pub use event::{EventError, EventKind, HookEvent, SessionKey, StartSource};
 pub use payload::Payload;
-pub use tool::{Subject, ToolAction, ToolCall};
+pub use result::{Report, Status, ToolResult};
+pub use tool::{Command, Purpose, Subject, ToolAction, ToolCall};
 
 /// A coding agent that we wire ourselves into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    clap::ValueEnum,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Agent {
     /// Anthropic's Claude Code.
     ClaudeCode,

@@ -49,7 +49,8 @@ impl Subject {
         let argument = |name: &&str| input.get(name).and_then(Value::as_str);
         let file = match action {
             ToolAction::Edit { written, removed } => written.iter().chain(removed).next().cloned(),
-            ToolAction::Other => {
+            ToolAction::Read { paths } => paths.first().cloned(),
+            ToolAction::Run(_) | ToolAction::Search | ToolAction::Other => {
                 ["file_path", "notebook_path"].iter().find_map(argument).map(|p| absolute(cwd, p))
             }
         };
@@ -67,6 +68,11 @@ impl Subject {
 /// when the working directory is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolAction {
+    /// Shows the model files, and changes nothing.
+    Read {
+        /// The files.
+        paths: Vec<String>,
+    },
     /// Changes files.
     Edit {
         /// Files that are created or changed, in the order of the call.
@@ -74,6 +80,31 @@ pub enum ToolAction {
         /// Files that are deleted, or moved away.
         removed: Vec<String>,
     },
+    /// Runs a command in a shell, which can do anything.
+    Run(Command),
+    /// Looks for files or for text in them, and changes nothing.
+    Search,
+    /// Anything else.
+    Other,
+}
+
+/// A command that a shell runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// The command in one line, without what does not tell it from another one: by it, two runs of
+    /// the same command are known as such.
+    pub text: String,
+    /// What it is for.
+    pub purpose: Purpose,
+}
+
+/// What a command is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Builds or checks the project, without running its tests.
+    Build,
+    /// Runs tests.
+    Test,
     /// Anything else.
     Other,
 }
@@ -142,7 +173,7 @@ mod tests {
     fn written(agent: Agent, name: &str, input: &Value) -> Option<Vec<String>> {
         match ToolAction::of_call(agent, name, input, "/home/dev/project") {
             ToolAction::Edit { written, .. } => Some(written),
-            ToolAction::Other => None,
+            _ => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::agent::payload::{Payload, beginning};
-use crate::agent::tool::MAX_PATH_BYTES;
+use crate::agent::tool::path::MAX_PATH_BYTES;
 use crate::agent::{Agent, ToolCall, ToolResult};
 
 /// The longest id of a session or a call, in bytes. The agents use UUIDs and the like; we keep them

@@ -1,19 +1,22 @@
 //! What an agent says and wants to hear: its events, its tool calls, the envelope of an answer.
 
+mod command;
 mod envelope;
 mod event;
 mod patch;
 mod payload;
 mod result;
+mod shell;
 mod tool;
 
 use std::fmt;
 
+pub use command::{Command, Purpose};
 pub use envelope::{Answer, Envelope, Reply};
 pub use event::{EventError, EventKind, HookEvent, SessionKey, StartSource};
 pub use payload::Payload;
 pub use result::{Report, Status, ToolResult};
-pub use tool::{Command, Purpose, Subject, ToolAction, ToolCall};
+pub use tool::{Subject, ToolAction, ToolCall};
 
 /// A coding agent that we wire ourselves into.
 #[derive(

@@ -5,6 +5,7 @@ mod envelope;
 mod event;
 mod patch;
 mod payload;
+mod report;
 mod result;
 mod shell;
 mod tool;
@@ -15,7 +16,8 @@ pub use command::{Command, Purpose};
 pub use envelope::{Answer, Envelope, Reply};
 pub use event::{EventError, EventKind, HookEvent, SessionKey, StartSource};
 pub use payload::Payload;
-pub use result::{Report, Status, ToolResult};
+pub use report::Report;
+pub use result::{Status, ToolResult};
 pub use tool::{Subject, ToolAction, ToolCall};
 
 /// A coding agent that we wire ourselves into.
@@ -68,3 +70,6 @@ impl fmt::Display for Agent {
         f.write_str(self.name())
     }
 }
+
+#[cfg(test)]
+mod tests;

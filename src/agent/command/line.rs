@@ -9,6 +9,9 @@ use crate::agent::shell::{Part, Script, Then, unwrapped};
 pub(in crate::agent) struct Line {
     /// What the world keeps.
     pub command: Command,
+    /// Whether its output ends as that of its most telling part does, so that the result of all of
+    /// its tests is there.
+    pub shows_end: bool,
 }
 
 impl Line {
@@ -18,7 +21,7 @@ impl Line {
             // Cut, or of a shell with other quotes.
             let text = text::of_unread(&line);
             let command = Command { text, purpose: Purpose::Other, tells_status: false };
-            return Self { command };
+            return Self { command, shows_end: false };
         };
         let purposes: Vec<Purpose> = script.parts.iter().map(purpose::of_part).collect();
         let purpose = purposes.iter().copied().max().unwrap_or(Purpose::Other);
@@ -26,8 +29,10 @@ impl Line {
         let telling = || (0..script.parts.len()).filter(|index| is_telling(*index));
         let tells_status = purpose == Purpose::Other
             || telling().all(|index| is_status_kept(&script.parts, index));
+        let shows_end =
+            telling().next_back().is_some_and(|index| is_end_shown(&script.parts, index));
         let text = text::of_script(&script, &purposes, cwd);
-        Self { command: Command { text, purpose, tells_status } }
+        Self { command: Command { text, purpose, tells_status }, shows_end }
     }
 }
 
@@ -63,6 +68,28 @@ fn is_status_kept(parts: &[Part<'_>], index: usize) -> bool {
         is_reached |= part.then != Then::And && part.then != Then::Pipe;
     }
     is_kept && last.then != Then::Background
+}
+
+/// Whether everything that the part at `index` says at its end is in the output.
+fn is_end_shown(parts: &[Part<'_>], index: usize) -> bool {
+    const KEEP_THE_END: [&str; 8] = ["cat", "egrep", "fgrep", "grep", "rg", "tail", "tee", "ts"];
+    let Some([part, after @ ..]) = parts.get(index..) else { return false };
+    let is_silent = |part: &Part<'_>| {
+        part.redirects.iter().any(|redirect| {
+            redirect.operator.contains('>') && !redirect.operator.ends_with('&')
+                // The results of most tools are on standard output.
+                && !redirect.operator.starts_with('2')
+        })
+    };
+    let pipeline = std::iter::once(part).chain(after).take_while(|part| part.then == Then::Pipe);
+    let filters = after.iter().take(pipeline.count());
+    let is_last = after.iter().all(|part| part.then != Then::Background);
+    part.then != Then::Background
+        && is_last
+        && !is_silent(part)
+        && filters
+            .into_iter()
+            .all(|part| KEEP_THE_END.contains(&part.program()) && !is_silent(part))
 }
 
 #[cfg(test)]
@@ -115,6 +142,24 @@ mod tests {
             ("cargo test | tail; set -o pipefail", false),
         ] {
             assert_eq!(Line::new(line, "/p").command.tells_status, tells, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_the_output_is_seen_or_not() {
+        for (line, shown) in [
+            ("cargo test", true),
+            ("cargo test 2>&1 | tail -5", true),
+            ("cargo test 2>/dev/null | grep result | tail -5; echo done", true),
+            ("cargo test || true", true),
+            ("cargo test | head -5", false),
+            ("cargo test | sed 5q", false),
+            ("cargo test > log", false),
+            ("cargo test &> log; tail log", false),
+            ("cargo test | tail > log", false),
+            ("cargo test & sleep 1", false),
+        ] {
+            assert_eq!(Line::new(line, "/p").shows_end, shown, "{line}");
         }
     }
 }

@@ -7,7 +7,7 @@ mod naming;
 mod purpose;
 mod text;
 
-use line::Line;
+pub(super) use line::Line;
 
 /// A command that a shell runs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -100,7 +100,11 @@ pub(in crate::agent) fn shell_command<'a>(
             matches!(name, "Bash" | "shell" | "local_shell" | "shell_command" | "exec_command")
         }
     };
-    match input.get("command").or_else(|| input.get("cmd")).filter(|_| is_shell)? {
+    let argument = match agent {
+        Agent::ClaudeCode => input.get("command"),
+        Agent::Codex => input.get("command").or_else(|| input.get("cmd")),
+    };
+    match argument.filter(|_| is_shell)? {
         Value::String(line) => Some(Cow::Borrowed(line)),
         Value::Array(words) => {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();

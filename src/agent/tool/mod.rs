@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 pub use action::ToolAction;
+pub(super) use action::shell_command;
 use path::{MAX_PATH_BYTES, absolute};
 
 /// One call of a tool.

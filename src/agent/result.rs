@@ -1,11 +1,13 @@
 //! What became of a tool call.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 
 use serde_json::{Map, Value};
 
 use crate::agent::command::Line;
 use crate::agent::report::{Outcome, Output};
+use crate::agent::shell::{Script, unwrapped};
 use crate::agent::tool::shell_command;
 use crate::agent::{Agent, Payload, Purpose, Report, ToolAction, ToolCall};
 
@@ -47,7 +49,8 @@ impl ToolResult {
         let response = payload.get("tool_response").unwrap_or(&Value::Null);
         let input = payload.get("tool_input").unwrap_or(&Value::Null);
         let line = shell_command(agent, &call.name, input);
-        let output = Output::new(&text(response));
+        let output = LazyCell::new(|| Output::new(&text(response)));
+        let report = LazyCell::new(|| Report::of_output(&output));
         let is_told = || match &call.action {
             ToolAction::Run(command) => command.tells_status,
             _ => true,
@@ -57,7 +60,7 @@ impl ToolResult {
         } else if is_in_background(response) {
             Status::Unknown
         } else if let (Some(line), false) = (&line, is_told()) {
-            summed_up(line, &output)
+            summed_up(line, &output, &report)
         } else if agent == Agent::Codex && line.is_some() {
             Status::Unknown
         } else if agent == Agent::Codex && call.name == "apply_patch" {
@@ -65,7 +68,7 @@ impl ToolResult {
         } else {
             Status::Succeeded
         };
-        Self::new(call, status, &output)
+        Self::new(call, status, || Report::clone(&report))
     }
 
     /// The result of `call` that Claude Code's `PostToolUseFailure` tells.
@@ -77,7 +80,8 @@ impl ToolResult {
             && output.lines().any(|line| line.starts_with("Command timed out after "));
         let is_interrupt = payload.get("is_interrupt") == Some(&Value::Bool(true));
         let interrupted = has_timed_out || is_interrupt;
-        Self::new(call, Status::Failed { exit_code, interrupted }, &Output::new(output))
+        let report = || Report::of_output(&Output::new(output));
+        Self::new(call, Status::Failed { exit_code, interrupted }, report)
     }
 
     /// The result of a `call` that the agent refused to make.
@@ -85,16 +89,13 @@ impl ToolResult {
         Self { call, status: Status::FAILED, report: Report::default() }
     }
 
-    fn new(call: ToolCall, status: Status, output: &Output) -> Self {
+    fn new(call: ToolCall, status: Status, report: impl FnOnce() -> Report) -> Self {
         let is_telling = match &call.action {
             ToolAction::Run(command) => command.purpose > Purpose::Other,
             _ => false,
         };
-        let report = if is_telling && status != Status::Succeeded {
-            Report::of_output(output)
-        } else {
-            Report::default()
-        };
+        let is_read = is_telling && status != Status::Succeeded;
+        let report = if is_read { report() } else { Report::default() };
         Self { call, status, report }
     }
 }
@@ -147,16 +148,22 @@ fn is_in_background(response: &Value) -> bool {
 }
 
 /// What the output says of a command whose exit status is another's.
-fn summed_up(line: &str, output: &Output) -> Status {
-    if !Report::of_output(output).failed_tests.is_empty() {
+fn summed_up(line: &str, output: &Output, report: &Report) -> Status {
+    if !report.failed_tests.is_empty() {
         return Status::FAILED;
     }
     match output.outcome() {
         Some(Outcome::Bad) => Status::FAILED,
         // The bad news may be in what is not shown.
-        Some(Outcome::Good) if Line::new(line, "").shows_end => Status::Succeeded,
+        Some(Outcome::Good) if shows_end(line) => Status::Succeeded,
         Some(Outcome::Good) | None => Status::Unknown,
     }
+}
+
+/// Whether the output of a command line ends as that of its most telling part does.
+fn shows_end(line: &str) -> bool {
+    let line = unwrapped(line);
+    Line::new(&line, Script::parse(&line).as_ref(), "").shows_end
 }
 
 /// How Codex applied a patch, by the first line of what it says.

@@ -2,7 +2,7 @@
 //! part's.
 
 use crate::agent::command::{Command, Purpose, purpose, text};
-use crate::agent::shell::{Part, Script, Then, unwrapped};
+use crate::agent::shell::{Part, Script, Then};
 
 /// A command line, with what is asked of it beside what the world keeps.
 #[derive(Debug)]
@@ -15,11 +15,12 @@ pub(in crate::agent) struct Line {
 }
 
 impl Line {
-    pub(in crate::agent) fn new(line: &str, cwd: &str) -> Self {
-        let line = unwrapped(line);
-        let Some(script) = Script::parse(&line) else {
+    /// The line `text`, which runs `script` if it could be taken apart, called in the directory
+    /// `cwd`.
+    pub(in crate::agent) fn new(text: &str, script: Option<&Script<'_>>, cwd: &str) -> Self {
+        let Some(script) = script else {
             // Cut, or of a shell with other quotes.
-            let text = text::of_unread(&line);
+            let text = text::of_unread(text);
             let command = Command { text, purpose: Purpose::Other, tells_status: false };
             return Self { command, shows_end: false };
         };
@@ -31,7 +32,7 @@ impl Line {
             || telling().all(|index| is_status_kept(&script.parts, index));
         let shows_end =
             telling().next_back().is_some_and(|index| is_end_shown(&script.parts, index));
-        let text = text::of_script(&script, &purposes, cwd);
+        let text = text::of_script(script, &purposes, cwd);
         Self { command: Command { text, purpose, tells_status }, shows_end }
     }
 }
@@ -95,10 +96,16 @@ fn is_end_shown(parts: &[Part<'_>], index: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::shell::unwrapped;
+
+    fn line(text: &str) -> Line {
+        let text = unwrapped(text);
+        Line::new(&text, Script::parse(&text).as_ref(), "/p")
+    }
 
     #[test]
     fn a_line_is_for_what_its_most_telling_part_is_for() {
-        for (line, purpose) in [
+        for (text, purpose) in [
             ("cargo build && cargo test", Purpose::Test),
             ("cargo test | tail -5", Purpose::Test),
             ("cd app; npm ci && npm run build 2>&1 | tee log", Purpose::Build),
@@ -111,13 +118,13 @@ mod tests {
             ("git commit -m 'cargo test'", Purpose::Other),
             ("", Purpose::Other),
         ] {
-            assert_eq!(Line::new(line, "/p").command.purpose, purpose, "{line}");
+            assert_eq!(line(text).command.purpose, purpose, "{text}");
         }
     }
 
     #[test]
     fn the_exit_status_is_that_of_the_telling_part_or_not() {
-        for (line, tells) in [
+        for (text, tells) in [
             ("cargo test", true),
             ("cargo test;", true),
             ("cd a && cargo test 2>&1", true),
@@ -141,13 +148,13 @@ mod tests {
             ("(cargo test) | tail", false),
             ("cargo test | tail; set -o pipefail", false),
         ] {
-            assert_eq!(Line::new(line, "/p").command.tells_status, tells, "{line}");
+            assert_eq!(line(text).command.tells_status, tells, "{text}");
         }
     }
 
     #[test]
     fn the_end_of_the_output_is_seen_or_not() {
-        for (line, shown) in [
+        for (text, shown) in [
             ("cargo test", true),
             ("cargo test 2>&1 | tail -5", true),
             ("cargo test 2>/dev/null | grep result | tail -5; echo done", true),
@@ -159,7 +166,7 @@ mod tests {
             ("cargo test | tail > log", false),
             ("cargo test & sleep 1", false),
         ] {
-            assert_eq!(Line::new(line, "/p").shows_end, shown, "{line}");
+            assert_eq!(line(text).shows_end, shown, "{text}");
         }
     }
 }

@@ -32,10 +32,3 @@ pub enum Purpose {
     /// Runs tests.
     Test,
 }
-
-impl Command {
-    /// The command that `line` is, called in the directory `cwd`.
-    pub(super) fn of_line(line: &str, cwd: &str) -> Self {
-        Line::new(line, cwd).command
-    }
-}

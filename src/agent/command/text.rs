@@ -126,11 +126,17 @@ fn bounded(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::command::Command;
+    use crate::agent::command::{Command, Line};
+    use crate::agent::shell::unwrapped;
     use proptest::prelude::*;
 
+    fn command(line: &str, cwd: &str) -> Command {
+        let line = unwrapped(line);
+        Line::new(&line, Script::parse(&line).as_ref(), cwd).command
+    }
+
     fn text(line: &str) -> String {
-        Command::of_line(line, "/home/dev/shop").text
+        command(line, "/home/dev/shop").text
     }
 
     #[test]
@@ -184,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_directory_that_the_session_has_followed_into_is_the_one_it_is_in() {
-        let command = Command::of_line("cd app && npm test", "/home/dev/shop/app");
+        let command = command("cd app && npm test", "/home/dev/shop/app");
         assert_eq!(command.text, "npm test");
     }
 

@@ -10,6 +10,9 @@ type Diagnosis<'a> = (Option<&'a str>, Option<(String, u32)>);
 /// How far below a message its place stands, in lines.
 const REACH: usize = 60;
 
+/// How long a traceback of Python is at most, in lines; it leaves out what repeats.
+const MAX_TRACEBACK: usize = 400;
+
 /// What is wrong by the first error of a compiler; if there is none, by the first failure of a test
 /// or a program; if there is none either, by the first line that calls itself an error, or the last.
 pub(super) fn diagnosis<'a>(lines: &[&'a str]) -> Diagnosis<'a> {
@@ -22,8 +25,17 @@ pub(super) fn diagnosis<'a>(lines: &[&'a str]) -> Diagnosis<'a> {
         return (Some(error), owned(place));
     }
     let is_error = |line: &&&str| {
-        const BEGINNINGS: [&str; 7] =
-            ["error:", "error[", "fatal:", "fatal error", "make: *** ", "ld: ", "npm error "];
+        const BEGINNINGS: [&str; 9] = [
+            "error:",
+            "error[",
+            "[error] ",
+            "fatal:",
+            "fatal error",
+            "ld: ",
+            "make: *** ",
+            "npm error ",
+            "panic: ",
+        ];
         let line = line.trim_start().to_ascii_lowercase();
         BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
     };
@@ -150,7 +162,8 @@ fn of_failure<'a>(lines: &[&'a str]) -> Found<'a> {
         return None;
     }
     let first_below = || below.iter().find(|line| !line.trim().is_empty()).copied();
-    let place_below = || below.iter().take(REACH).find_map(|line| place_in_stack(line));
+    let own = || below.iter().take(REACH).take_while(|line| !is_next(line));
+    let place_below = || own().find_map(|line| place_in_stack(line));
     if let Some((place, message)) = panic_of(line) {
         let place = Some(place).filter(|(path, _)| is_own(path));
         return Some((message.or_else(first_below).unwrap_or(line), place));
@@ -186,9 +199,18 @@ fn of_failure<'a>(lines: &[&'a str]) -> Found<'a> {
     is_exception(line.trim_start()).then(|| (*line, place_below()))
 }
 
+/// Whether another test or another failure begins at this line.
+fn is_next(line: &str) -> bool {
+    const BEGINNINGS: [&str; 8] =
+        ["---- ", "====", "____", "thread '", "● ", "FAIL ", "⎯⎯", "failures:"];
+    let line = line.trim_start();
+    BEGINNINGS.iter().any(|beginning| line.starts_with(beginning)) || numbered(line).is_some()
+}
+
 /// The exception and the last frame in the project's own code.
 fn of_traceback<'a>(line: &'a str, below: &[&'a str]) -> Found<'a> {
     let is_frame = |line: &str| line.starts_with(' ') || line.is_empty();
+    let below = below.get(..below.len().min(MAX_TRACEBACK)).unwrap_or_default();
     let frames = below.iter().take_while(|line| is_frame(line));
     let error = below.iter().find(|line| !is_frame(line))?;
     let places = std::iter::once(&line).chain(frames).filter_map(|line| of_frame(line));
@@ -317,6 +339,10 @@ mod tests {
             (
                 "make: *** No rule to make target 'x'.  Stop.",
                 "make: *** No rule to make target 'x'.  Stop.",
+            ),
+            (
+                "[ERROR] Plugin x could not be resolved\n[ERROR] \n[ERROR] [Help 1] http://x",
+                "[ERROR] Plugin x could not be resolved",
             ),
             ("[INFO] 12:30:45: error in the kitchen\nlast", "last"),
         ] {

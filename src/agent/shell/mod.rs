@@ -138,6 +138,10 @@ pub(super) fn unwrapped(line: &str) -> Cow<'_, str> {
 
 fn inner(line: &str) -> Option<String> {
     const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
+    let program = line.split_whitespace().next().map(file_name);
+    if !program.is_some_and(|program| SHELLS.contains(&program)) {
+        return None;
+    }
     let script = Script::parse(line)?;
     let [part] = script.parts.as_slice() else { return None };
     let [shell, options @ .., script] = part.words.as_slice() else { return None };
@@ -145,8 +149,8 @@ fn inner(line: &str) -> Option<String> {
         let letters = option.value.strip_prefix('-').unwrap_or_default();
         letters.ends_with('c') && letters.chars().all(|c| c.is_ascii_lowercase())
     };
-    let is_shell = SHELLS.contains(&file_name(&shell.value)) && part.redirects.is_empty();
-    let is_wrapped = is_shell
+    let is_wrapped = SHELLS.contains(&file_name(&shell.value))
+        && part.redirects.is_empty()
         && options.last().as_ref().is_some_and(takes_script)
         && options.iter().all(|option| option.value.starts_with('-') || option.value == "pipefail");
     (is_wrapped && script.is_literal).then(|| script.value.clone())

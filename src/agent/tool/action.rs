@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::agent::command::Line;
 use crate::agent::shell::Script;
 use crate::agent::tool::path::{MAX_PATH_BYTES, absolute};
 use crate::agent::tool::reading::reading_of;
@@ -76,14 +77,13 @@ impl ToolAction {
     }
 
     fn of_command(line: &str, cwd: &str) -> Self {
-        let inner = shell::unwrapped(line);
-        let script = Script::parse(&inner);
+        let line = shell::unwrapped(line);
+        let script = Script::parse(&line);
         if let Some((patch, directory)) = script.as_ref().and_then(|it| patch::in_script(it, cwd)) {
             return Self::of_patch(&patch, &directory);
         }
-        script
-            .and_then(|script| reading_of(&script, cwd))
-            .unwrap_or_else(|| Self::Run(Command::of_line(line, cwd)))
+        (script.as_ref().and_then(|script| reading_of(script, cwd)))
+            .unwrap_or_else(|| Self::Run(Line::new(&line, script.as_ref(), cwd).command))
     }
 }
 

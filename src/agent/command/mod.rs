@@ -1,6 +1,7 @@
 //! Commands that a shell runs: what tells one from another, and what it is for.
 
 mod build_tools;
+mod goals;
 mod launchers;
 mod line;
 mod naming;

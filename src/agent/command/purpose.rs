@@ -4,6 +4,7 @@ use crate::agent::command::Purpose;
 use crate::agent::command::build_tools::{
     BUILDERS, PACKAGE_MANAGERS, RUNNERS, TESTERS, TOOLS, Tool,
 };
+use crate::agent::command::goals::{of_gradle, of_maven, of_sbt, of_xcodebuild};
 use crate::agent::command::launchers::launched;
 use crate::agent::command::naming::purpose_of_name;
 use crate::agent::shell::{Part, file_name};
@@ -46,7 +47,7 @@ fn of_words(words: &[&str]) -> Purpose {
         "ninja" => Purpose::Build,
         "mvn" | "mvnw" | "mvnd" => of_maven(arguments),
         "gradle" | "gradlew" => of_gradle(arguments),
-        "sbt" | "mill" => most_telling(arguments.iter().map(|word| of_sbt(word))),
+        "sbt" | "mill" => of_sbt(arguments),
         "xcodebuild" => of_xcodebuild(arguments),
         "sh" | "bash" | "zsh" => of_script(arguments),
         "php" | "ruby" | "node" | "tsx" | "ts-node" => of_interpreter(arguments),
@@ -71,7 +72,11 @@ fn first<'a>(arguments: &[&'a str], valued: &[&str]) -> Option<&'a str> {
     operands(arguments, valued).next()
 }
 
-fn operands<'a>(arguments: &[&'a str], valued: &[&str]) -> impl Iterator<Item = &'a str> {
+/// The words that are no options, and no values of one.
+pub(super) fn operands<'a>(
+    arguments: &[&'a str],
+    valued: &[&str],
+) -> impl Iterator<Item = &'a str> {
     let mut is_value = false;
     arguments.iter().copied().filter(move |word| {
         let is_operand = !is_value && !word.starts_with(['-', '+']) && !word.contains('=');
@@ -80,7 +85,8 @@ fn operands<'a>(arguments: &[&'a str], valued: &[&str]) -> impl Iterator<Item = 
     })
 }
 
-fn most_telling(purposes: impl Iterator<Item = Purpose>) -> Purpose {
+/// What several words together are for.
+pub(super) fn most_telling(purposes: impl Iterator<Item = Purpose>) -> Purpose {
     purposes.max().unwrap_or(Purpose::Other)
 }
 
@@ -155,57 +161,6 @@ fn of_package_manager(arguments: &[&str]) -> Purpose {
             }
             purpose => purpose,
         },
-    }
-}
-
-fn of_maven(arguments: &[&str]) -> Purpose {
-    let skips =
-        |word: &&str| word.starts_with("-DskipTests") || word.starts_with("-Dmaven.test.skip");
-    let goals = operands(arguments, &["-pl", "-f", "-P", "-s", "--projects", "--file"]);
-    let purpose = most_telling(goals.map(|goal| match goal {
-        "test" | "verify" | "integration-test" | "surefire:test" | "failsafe:integration-test" => {
-            Purpose::Test
-        }
-        "compile" | "test-compile" | "package" | "install" | "deploy" => Purpose::Build,
-        _ => Purpose::Other,
-    }));
-    if arguments.iter().any(skips) { purpose.min(Purpose::Build) } else { purpose }
-}
-
-fn of_gradle(arguments: &[&str]) -> Purpose {
-    let tasks = operands(arguments, &["-x", "--exclude-task", "-p", "--project-dir", "--tests"]);
-    most_telling(tasks.map(|task| {
-        let task = task.rsplit(':').next().unwrap_or(task);
-        let is_compiler = task.starts_with("compile") || task.ends_with("Classes");
-        match task {
-            "check" => Purpose::Test,
-            "classes" | "jar" | "war" => Purpose::Build,
-            _ if is_compiler => Purpose::Build,
-            _ if task.starts_with("test") || task.ends_with("Test") => Purpose::Test,
-            _ => purpose_of_name(task),
-        }
-    }))
-}
-
-fn of_sbt(word: &str) -> Purpose {
-    let task = word.split_whitespace().next().unwrap_or_default();
-    let task = task.rsplit(['/', '.']).next().unwrap_or(task);
-    match task {
-        "test" | "testOnly" | "testQuick" => Purpose::Test,
-        "compile" | "Test/compile" | "assembly" | "package" => Purpose::Build,
-        _ => Purpose::Other,
-    }
-}
-
-fn of_xcodebuild(arguments: &[&str]) -> Purpose {
-    if arguments.iter().any(|word| matches!(*word, "-list" | "-showsdks" | "-showBuildSettings")) {
-        Purpose::Other
-    } else if arguments.iter().any(|word| matches!(*word, "test" | "test-without-building")) {
-        Purpose::Test
-    } else if arguments.contains(&"clean") && !arguments.contains(&"build") {
-        Purpose::Other
-    } else {
-        Purpose::Build
     }
 }
 

@@ -89,7 +89,7 @@ const SEARCHERS: [(&[&str], &[&str], &str); 9] = [
     (&["find"], &["-exec", "-ok", "-delete", "-fprint", "-fls"], ""),
     (&["fd", "fdfind"], &["--exec"], "xX"),
     (&["tree"], &["--output"], "oR"),
-    (&["sort"], &["--output", "--compress-program", "--temporary"], "oT"),
+    (&["sort"], &["--o", "--comp", "--t"], "oT"),
     (&["uniq"], &[], ""),
 ];
 
@@ -257,7 +257,8 @@ fn is_reading_git(arguments: &[Word<'_>]) -> bool {
             | "status"
     );
     let runs_or_writes = |word: &Word<'_>| {
-        ["--output", "--ext-diff", "--textconv", "--open-files-in-pager", "-O"]
+        // Long options can be shortened.
+        ["--ou", "--ext", "--textc", "--open", "-O"]
             .iter()
             .any(|option| word.value.starts_with(option))
     };

@@ -237,6 +237,8 @@ mod tests {
             "git branch x",
             "sort -o a a",
             "sort -uo a a",
+            "sort --outp=a a",
+            "git diff --outp=f",
             "uniq a b",
             "tree -o f",
             "awk '{print > \"x\"}' a",

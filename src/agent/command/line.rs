@@ -73,24 +73,32 @@ fn is_status_kept(parts: &[Part<'_>], index: usize) -> bool {
 
 /// Whether everything that the part at `index` says at its end is in the output.
 fn is_end_shown(parts: &[Part<'_>], index: usize) -> bool {
-    const KEEP_THE_END: [&str; 8] = ["cat", "egrep", "fgrep", "grep", "rg", "tail", "tee", "ts"];
+    const KEEP_THE_END: [&str; 7] = ["cat", "egrep", "fgrep", "grep", "rg", "tail", "tee"];
     let Some([part, after @ ..]) = parts.get(index..) else { return false };
-    let is_silent = |part: &Part<'_>| {
-        part.redirects.iter().any(|redirect| {
-            redirect.operator.contains('>') && !redirect.operator.ends_with('&')
-                // The results of most tools are on standard output.
-                && !redirect.operator.starts_with('2')
-        })
-    };
+    if parts.iter().skip(index).any(|part| part.then == Then::Background) {
+        return false;
+    }
+    let keeps_end = |part: &Part<'_>| KEEP_THE_END.contains(&part.program());
     let pipeline = std::iter::once(part).chain(after).take_while(|part| part.then == Then::Pipe);
     let filters = after.iter().take(pipeline.count());
-    let is_last = after.iter().all(|part| part.then != Then::Background);
-    part.then != Then::Background
-        && is_last
-        && !is_silent(part)
-        && filters
-            .into_iter()
-            .all(|part| KEEP_THE_END.contains(&part.program()) && !is_silent(part))
+    let is_shown = match file_of_output(part) {
+        // `cargo test > log; tail log`.
+        Some(file) => after
+            .iter()
+            .any(|part| keeps_end(part) && part.words.iter().any(|word| word.value == file)),
+        None => true,
+    };
+    is_shown && filters.into_iter().all(|part| keeps_end(part) && file_of_output(part).is_none())
+}
+
+/// Where the standard output of a command goes instead of into ours: the results of most tools are
+/// there.
+fn file_of_output<'a>(part: &'a Part<'_>) -> Option<&'a str> {
+    let is_output = |operator: &str| {
+        operator.contains('>') && !operator.ends_with('&') && !operator.starts_with('2')
+    };
+    let redirect = part.redirects.iter().rfind(|redirect| is_output(redirect.operator))?;
+    Some(&redirect.target.value)
 }
 
 #[cfg(test)]
@@ -162,7 +170,9 @@ mod tests {
             ("cargo test | head -5", false),
             ("cargo test | sed 5q", false),
             ("cargo test > log", false),
-            ("cargo test &> log; tail log", false),
+            ("cargo test > log 2>&1; tail -5 log", true),
+            ("cargo test &> log; tail other", false),
+            ("cargo test > log; head log", false),
             ("cargo test | tail > log", false),
             ("cargo test & sleep 1", false),
         ] {

@@ -116,8 +116,8 @@ fn of_tool(tool: &Tool, name: &str, arguments: &[&str]) -> Purpose {
 }
 
 fn of_runner(name: &str, arguments: &[&str]) -> Purpose {
-    const VALUED: [&str; 9] =
-        ["-C", "-f", "-I", "-j", "--directory", "--file", "--makefile", "--filter", "-d"];
+    const VALUED: [&str; 8] =
+        ["-C", "-f", "-I", "--directory", "--file", "--makefile", "--filter", "-d"];
     if arguments.contains(&"-n") || arguments.contains(&"--dry-run") {
         return Purpose::Other;
     }
@@ -301,6 +301,8 @@ mod tests {
              cargo llvm-cov nextest
              make test
              make check
+             make -s -j$(nproc) test
+             make -j 8 test
              make build test
              ctest --test-dir build
              meson test -C out

@@ -15,6 +15,8 @@ pub enum Answer {
     Nothing,
     /// Text for the model to read.
     Context(String),
+    /// In answer to a Stop: why the turn must go on.
+    Block(String),
 }
 
 /// The shape of an answer on the wire.
@@ -60,12 +62,16 @@ impl Envelope {
                 "SessionStart" | "UserPromptSubmit" | "PreCompact",
                 Answer::Context(text),
             ) => Reply::Text(text),
-            (Self::ClaudeCode, "PostToolUse", Answer::Context(text))
+            (Self::ClaudeCode, "PostToolUse" | "PostToolUseFailure", Answer::Context(text))
             | (
                 Self::Codex,
                 "SessionStart" | "UserPromptSubmit" | "PostToolUse",
                 Answer::Context(text),
             ) => Reply::Json(additional_context(event, &text)),
+            // Without a reason both agents call it an error.
+            (_, "Stop", Answer::Block(reason)) if !reason.trim().is_empty() => {
+                Reply::Json(json!({"decision": "block", "reason": reason}).to_string())
+            }
             _ => Reply::Empty,
         }
     }
@@ -106,10 +112,14 @@ mod tests {
         for event in ["SessionStart", "UserPromptSubmit", "PreCompact"] {
             assert_eq!(body(Envelope::ClaudeCode, event), "words");
         }
-        assert_eq!(
-            body(Envelope::ClaudeCode, "PostToolUse"),
-            r#"{"hookSpecificOutput":{"additionalContext":"words","hookEventName":"PostToolUse"}}"#
-        );
+        for event in ["PostToolUse", "PostToolUseFailure"] {
+            let body: serde_json::Value =
+                serde_json::from_str(&body(Envelope::ClaudeCode, event)).unwrap();
+            assert_eq!(
+                body,
+                json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": "words"}})
+            );
+        }
     }
 
     #[test]
@@ -127,11 +137,47 @@ mod tests {
 
     #[test]
     fn context_is_left_out_where_it_would_be_an_error_or_keep_the_agent_going() {
-        for event in ["Stop", "SubagentStop", "SessionEnd", "PostCompact", "Notification"] {
+        for event in [
+            "Stop",
+            "SubagentStop",
+            "StopFailure",
+            "Interrupt",
+            "SessionEnd",
+            "PostCompact",
+            "PostToolBatch",
+            "Notification",
+            "WorktreeCreate",
+            "Unheard of",
+        ] {
             assert_eq!(body(Envelope::ClaudeCode, event), "", "{event}");
             assert_eq!(body(Envelope::Codex, event), "", "{event}");
         }
+        assert_eq!(body(Envelope::ClaudeCode, "PreToolUse"), "");
         assert_eq!(body(Envelope::Codex, "PreCompact"), "");
+        assert_eq!(body(Envelope::Codex, "PostToolUseFailure"), "");
+    }
+
+    #[test]
+    fn only_a_stop_is_blocked_and_only_with_a_reason() {
+        for envelope in [Envelope::ClaudeCode, Envelope::Codex] {
+            let seal = |event, reason: &str| envelope.seal(event, Answer::Block(reason.to_owned()));
+            let Reply::Json(body) = seal("Stop", "Fix the \"build\".\n") else { panic!() };
+            let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+            assert_eq!(body, json!({"decision": "block", "reason": "Fix the \"build\".\n"}));
+            assert_eq!(seal("Stop", " \n"), Reply::Empty);
+            for event in [
+                "SubagentStop",
+                "UserPromptSubmit",
+                "SessionStart",
+                "PostToolUse",
+                "PreCompact",
+                "SessionEnd",
+            ] {
+                assert_eq!(seal(event, "no"), Reply::Empty, "{event}");
+            }
+        }
+        let block = Answer::Block("no".to_owned());
+        assert_eq!(Envelope::ClaudeCode.seal("PreToolUse", block), Reply::Empty);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The events that the hooks of an agent report.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::agent::payload::{Payload, beginning};
-use crate::agent::tool::MAX_PATH_BYTES;
-use crate::agent::{Agent, ToolCall};
+use crate::agent::tool::path::MAX_PATH_BYTES;
+use crate::agent::{Agent, ToolCall, ToolResult, result};
 
 /// The longest id of a session or a call, in bytes. The agents use UUIDs and the like; we keep them
 /// in memory, and compare them at every event.
@@ -12,6 +12,16 @@ const MAX_ID_BYTES: usize = 128;
 
 /// How much is kept of the name of an event or a tool, in bytes. MCP allows a tool 128 characters.
 const MAX_NAME_BYTES: usize = 128;
+
+/// How many calls of one batch are looked at; models make a handful at once.
+const MAX_BATCH: usize = 64;
+
+/// With what a prompt begins that Claude Code wrote itself: a background task has ended, or another
+/// agent of the team has something to say.
+const MACHINE_TAGS: [&str; 3] = ["<task-notification", "<bash-notification", "<teammate-message"];
+
+/// With what the answer of a tool begins that Claude Code did not call.
+const REJECTION: &str = "<tool_use_error>";
 
 /// One hook event, as far as the world understands it.
 ///
@@ -25,12 +35,21 @@ pub struct HookEvent {
     pub name: String,
     /// The working directory: the session's, or on Codex's tool events the tool call's.
     pub cwd: String,
+    /// The subagent that it happened in; none in the session itself.
+    pub subagent: Option<String>,
+    /// The agent's id of the turn, the same from the prompt to the Stop; absent where the agent has
+    /// none.
+    pub turn: Option<String>,
+    /// The file in which the agent keeps the session; in a subagent of Codex, that of the subagent.
+    pub transcript: Option<String>,
     /// What happened.
     pub kind: EventKind,
 }
 
 /// What identifies a session: ids are unique for one agent only.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct SessionKey {
     /// Whose session it is.
     pub agent: Agent,
@@ -41,22 +60,50 @@ pub struct SessionKey {
 /// What happened, for the events that change the world or are answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
-    /// A session opens, or goes on after a resume, a clear or a compaction.
-    SessionStart,
+    /// A session opens, or goes on.
+    SessionStart(StartSource),
     /// A session ends.
     SessionEnd,
     /// A turn begins.
-    UserPromptSubmit,
+    UserPromptSubmit {
+        /// Whether the agent itself wrote the prompt: the result of a background task, or what it
+        /// tells a subagent to do.
+        by_machine: bool,
+    },
     /// A tool is about to be called.
     PreToolUse(ToolCall),
-    /// A tool call has returned.
-    PostToolUse(ToolCall),
+    /// A tool call has returned, well or not.
+    PostToolUse(ToolResult),
+    /// All calls of one answer of the model are done. These are the ones that the agent refused to
+    /// make, for which there is no other event.
+    RejectedCalls(Vec<ToolResult>),
     /// The agent wants to end its turn.
     Stop {
         /// Whether this turn already goes on because a Stop hook blocked it.
         stop_hook_active: bool,
     },
+    /// The turn ended without a Stop: the user interrupted it, or the model's service failed.
+    TurnBroken,
+    /// The agent is about to replace the older turns by a summary.
+    PreCompact,
     /// Anything else: recorded, and a sign of life of its session.
+    Other,
+}
+
+/// How a session comes to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartSource {
+    /// It is new.
+    Startup,
+    /// An earlier one goes on under the same id.
+    Resume,
+    /// The user cleared the one before.
+    Clear,
+    /// It goes on with a summary of what was before.
+    Compact,
+    /// It goes on from an earlier one under a new id.
+    Fork,
+    /// In a way that we don't know.
     Other,
 }
 
@@ -88,35 +135,88 @@ impl HookEvent {
         }
         let session = SessionKey { agent, id: id.to_owned() };
         let cwd = cwd(payload).to_owned();
+        let optional = |field: &str, bytes| {
+            let text = payload.text(field);
+            (!text.is_empty() && text.len() <= bytes).then(|| text.to_owned())
+        };
+        let subagent = optional("agent_id", MAX_ID_BYTES);
+        let call = || tool_call(agent, payload.fields(), &cwd);
         let kind = match name.as_str() {
-            "SessionStart" => EventKind::SessionStart,
+            "SessionStart" => EventKind::SessionStart(StartSource::named(payload.text("source"))),
             "SessionEnd" => EventKind::SessionEnd,
-            "UserPromptSubmit" => EventKind::UserPromptSubmit,
-            "PreToolUse" => tool_event(agent, payload, EventKind::PreToolUse),
-            "PostToolUse" => tool_event(agent, payload, EventKind::PostToolUse),
+            "UserPromptSubmit" => EventKind::UserPromptSubmit {
+                by_machine: subagent.is_some() || is_by_machine(agent, payload.text("prompt")),
+            },
+            "PreToolUse" => call().map_or(EventKind::Other, EventKind::PreToolUse),
+            "PostToolUse" => call().map_or(EventKind::Other, |call| {
+                EventKind::PostToolUse(ToolResult::of_call(agent, call, payload))
+            }),
+            "PostToolUseFailure" => call().map_or(EventKind::Other, |call| {
+                EventKind::PostToolUse(ToolResult::of_failure(call, payload))
+            }),
+            "PostToolBatch" => rejected_calls(agent, payload, &cwd),
             "Stop" => EventKind::Stop {
                 stop_hook_active: payload.get("stop_hook_active") == Some(&Value::Bool(true)),
             },
+            "StopFailure" | "Interrupt" => EventKind::TurnBroken,
+            "PreCompact" => EventKind::PreCompact,
             _ => EventKind::Other,
         };
-        Ok(Self { session, name, cwd, kind })
+        Ok(Self {
+            session,
+            cwd,
+            kind,
+            subagent,
+            turn: optional("prompt_id", MAX_ID_BYTES).or_else(|| optional("turn_id", MAX_ID_BYTES)),
+            transcript: optional("transcript_path", MAX_PATH_BYTES),
+            name,
+        })
     }
 }
 
-fn tool_event(
-    agent: Agent,
-    payload: &Payload,
-    kind: impl FnOnce(ToolCall) -> EventKind,
-) -> EventKind {
-    let name = beginning(payload.text("tool_name"), MAX_NAME_BYTES);
-    if name.is_empty() {
-        return EventKind::Other;
+impl StartSource {
+    fn named(name: &str) -> Self {
+        match name {
+            "startup" => Self::Startup,
+            "resume" => Self::Resume,
+            "clear" => Self::Clear,
+            "compact" => Self::Compact,
+            "fork" => Self::Fork,
+            _ => Self::Other,
+        }
     }
-    let input = payload.get("tool_input").unwrap_or(&Value::Null);
-    let id = Some(payload.text("tool_use_id"))
-        .filter(|id| (1..=MAX_ID_BYTES).contains(&id.len()))
-        .map(str::to_owned);
-    kind(ToolCall::new(agent, id, name, input, cwd(payload)))
+}
+
+/// Whether Claude Code itself wrote the prompt. A slash command is the user's.
+fn is_by_machine(agent: Agent, prompt: &str) -> bool {
+    let is_tag = |tag: &str| {
+        let rest = prompt.trim_start().strip_prefix(tag);
+        rest.is_some_and(|rest| rest.starts_with(['>', ' ']))
+    };
+    agent == Agent::ClaudeCode && MACHINE_TAGS.iter().any(|tag| is_tag(tag))
+}
+
+/// The call that the fields of an event or of a batch name; none if they name no tool.
+fn tool_call(agent: Agent, fields: &Map<String, Value>, cwd: &str) -> Option<ToolCall> {
+    let text = |field: &str| fields.get(field).and_then(Value::as_str);
+    let name = beginning(text("tool_name")?, MAX_NAME_BYTES);
+    let id = text("tool_use_id").filter(|id| (1..=MAX_ID_BYTES).contains(&id.len()));
+    let input = fields.get("tool_input").unwrap_or(&Value::Null);
+    (!name.is_empty()).then(|| ToolCall::new(agent, id.map(str::to_owned), name, input, cwd))
+}
+
+/// The calls of a batch that the agent refused to make, because the input or the tool was wrong.
+fn rejected_calls(agent: Agent, payload: &Payload, cwd: &str) -> EventKind {
+    let calls = payload.get("tool_calls").and_then(Value::as_array);
+    let rejected: Vec<ToolResult> = (calls.into_iter().flatten().take(MAX_BATCH))
+        .filter_map(Value::as_object)
+        .filter(|call| {
+            call.get("tool_response").is_some_and(|it| result::text(it).starts_with(REJECTION))
+        })
+        .filter_map(|call| tool_call(agent, call, cwd))
+        .map(ToolResult::of_rejected)
+        .collect();
+    if rejected.is_empty() { EventKind::Other } else { EventKind::RejectedCalls(rejected) }
 }
 
 /// The working directory; a longer path than any system's names none.

@@ -1,20 +1,40 @@
 //! What an agent says and wants to hear: its events, its tool calls, the envelope of an answer.
 
+mod command;
 mod envelope;
 mod event;
 mod patch;
 mod payload;
+mod report;
+mod result;
+mod shell;
 mod tool;
 
 use std::fmt;
 
+pub use command::{Command, Purpose};
 pub use envelope::{Answer, Envelope, Reply};
-pub use event::{EventError, EventKind, HookEvent, SessionKey};
+pub use event::{EventError, EventKind, HookEvent, SessionKey, StartSource};
 pub use payload::Payload;
+pub use report::Report;
+pub use result::{Status, ToolResult};
 pub use tool::{Subject, ToolAction, ToolCall};
 
 /// A coding agent that we wire ourselves into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    clap::ValueEnum,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Agent {
     /// Anthropic's Claude Code.
     ClaudeCode,
@@ -50,3 +70,6 @@ impl fmt::Display for Agent {
         f.write_str(self.name())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,11 @@
 //! The patches of Codex's `apply_patch`, as far as their file names go.
 
+use crate::agent::shell::Script;
+use crate::agent::tool::path::directory_after;
+
+/// The longest command in front of a patch, in bytes.
+const MAX_COMMAND_BYTES: usize = 1024;
+
 /// The files that a patch touches, in its order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Files<'a> {
@@ -34,12 +40,40 @@ pub(super) fn files(patch: &str) -> Files<'_> {
     files
 }
 
-/// The patch's own lines without the content between them; none if `text` is no patch.
+/// The patch's own lines without the content between them, and the command in front that applies it
+/// if there is one; none if `text` is no patch.
 pub(super) fn outline(text: &str) -> Option<String> {
-    text.trim_start().starts_with("*** Begin Patch").then(|| {
-        let own = |line: &&str| line.starts_with("*** ");
-        text.split_inclusive('\n').filter(own).collect()
-    })
+    const BEGIN: &str = "*** Begin Patch";
+    let is_command = |before: &&str| {
+        let before = before.trim();
+        before.is_empty() || (before.len() <= MAX_COMMAND_BYTES && before.contains("apply_patch"))
+    };
+    let (before, _) = text.split_once(BEGIN)?;
+    let patch = text.strip_prefix(before).filter(|_| is_command(&before))?;
+    let own = patch.split_inclusive('\n').filter(|line| line.starts_with("*** "));
+    Some(std::iter::once(before).chain(own).collect())
+}
+
+/// The patch that a command line applies by `apply_patch`, alone or after the way into a directory,
+/// and the directory that it is applied in, called in `cwd`.
+pub(super) fn in_script(script: &Script<'_>, cwd: &str) -> Option<(String, String)> {
+    let (last, ways) = script.parts.split_last()?;
+    let mut directory = cwd.to_owned();
+    for way in ways {
+        match way.words.as_slice() {
+            [cd, target] if cd.value == "cd" && target.is_literal => {
+                directory = directory_after(&directory, &target.value);
+            }
+            _ => return None,
+        }
+    }
+    let patch = match (last.words.as_slice(), last.redirects.as_slice()) {
+        ([_], [document]) => document.body?.to_owned(),
+        ([_, patch], []) => patch.value.clone(),
+        _ => return None,
+    };
+    let is_patch = last.program() == "apply_patch" && patch.trim_start().starts_with("*** Begin");
+    is_patch.then_some((patch, directory))
 }
 
 fn value_of<'a>(directive: &'a str, name: &str) -> Option<&'a str> {

@@ -34,6 +34,10 @@ impl Payload {
         }
     }
 
+    pub(super) const fn fields(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
     pub(super) fn get(&self, field: &str) -> Option<&Value> {
         self.0.get(field)
     }
@@ -67,12 +71,23 @@ fn cut(value: &mut Value) {
     }
 }
 
-/// The beginning of an over-long text, or what a patch says of its files, with a note of how much is
-/// missing.
+/// The beginning and the end of an over-long text, where tools sum up, or what a patch says of its
+/// files, with a note of how much is missing.
 fn shortened(text: &str) -> String {
+    const ROOM: usize = MAX_STRING_BYTES - NOTE_BYTES;
     let outline = patch::outline(text);
-    let kept = beginning(outline.as_deref().unwrap_or(text), MAX_STRING_BYTES - NOTE_BYTES);
-    format!("{kept}[{} bytes cut]", text.len() - kept.len())
+    let (start, end) = match &outline {
+        Some(outline) => (beginning(outline, ROOM), ""),
+        None => (beginning(text, ROOM / 2), ending(text, ROOM / 2)),
+    };
+    format!("{start}[{} bytes cut]{end}", text.len() - start.len() - end.len())
+}
+
+/// As much of the end of `text` as fits into `bytes` without breaking a character.
+fn ending(text: &str, bytes: usize) -> &str {
+    let start = text.len().saturating_sub(bytes);
+    let start = (start..=text.len()).find(|index| text.is_char_boundary(*index));
+    start.and_then(|start| text.get(start..)).unwrap_or_default()
 }
 
 /// As much of `text` as fits into `bytes` without breaking a character.
@@ -128,9 +143,9 @@ mod tests {
     #[test]
     fn only_over_long_strings_are_cut_and_never_inside_a_character() {
         let exact = "x".repeat(MAX_STRING_BYTES);
-        let kept = "x".repeat(MAX_STRING_BYTES - NOTE_BYTES - 1);
-        let long = format!("{kept}€{}", "x".repeat(NOTE_BYTES));
-        let expected = format!("{kept}[{} bytes cut]", NOTE_BYTES + 3);
+        let half = "x".repeat((MAX_STRING_BYTES - NOTE_BYTES) / 2 - 1);
+        let long = format!("{half}€{}€{half}", "x".repeat(NOTE_BYTES));
+        let expected = format!("{half}[{} bytes cut]{half}", NOTE_BYTES + 6);
         assert_eq!(
             payload(&json!({"a": [exact, {"b": long}], "n": 1.5, "z": null})).0["a"],
             json!([exact, {"b": expected}])
@@ -143,9 +158,11 @@ mod tests {
         let patch = format!(
             "*** Begin Patch\n*** Add File: a\n{content}*** Add File: b\n{content}*** End Patch\n"
         );
-        let payload = payload(&json!({"command": patch}));
+        let sent = payload(&json!({"command": patch}));
         let start = "*** Begin Patch\n*** Add File: a\n*** Add File: b\n*** End Patch\n[";
-        assert!(payload.text("command").starts_with(start));
+        assert!(sent.text("command").starts_with(start));
+        let sent = payload(&json!({"command": format!("apply_patch <<'E'\n{patch}E\n")}));
+        assert!(sent.text("command").starts_with(&format!("apply_patch <<'E'\n{start}")));
     }
 
     #[test]

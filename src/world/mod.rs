@@ -4,6 +4,7 @@
 //! and the same answers, which is how it is tested and how it is rebuilt after a restart.
 
 mod digest;
+mod observation;
 mod project;
 mod render;
 mod session;
@@ -14,6 +15,7 @@ use std::collections::HashMap;
 use crate::agent::{Agent, Answer, EventKind, HookEvent, SessionKey};
 use crate::clock::Timestamp;
 use digest::Digest;
+pub use observation::{Observation, Usage};
 use project::Project;
 pub use session::RECENT_ACTIONS;
 use session::Session;
@@ -36,7 +38,7 @@ impl World {
     pub fn settled_root(&self, event: &HookEvent) -> Option<&str> {
         let session = self.sessions.get(&event.session)?;
         let root = session.project.root();
-        (event.kind != EventKind::SessionStart && !root.is_empty()).then_some(root)
+        (!matches!(event.kind, EventKind::SessionStart(_)) && !root.is_empty()).then_some(root)
     }
 
     /// Folds an event into the world.
@@ -57,6 +59,9 @@ impl World {
         session.apply(&event.kind, at);
     }
 
+    /// Takes in what a sensor has seen.
+    pub fn observe(&mut self, _observation: &Observation, _at: Timestamp) {}
+
     /// What the agent should be told in answer to an event that was [applied](Self::apply).
     pub fn answer(&self, event: &HookEvent, now: Timestamp) -> Answer {
         if event.kind == (EventKind::Stop { stop_hook_active: true }) {
@@ -65,7 +70,7 @@ impl World {
             return Answer::Nothing;
         }
         match event.kind {
-            EventKind::UserPromptSubmit | EventKind::SessionStart => self
+            EventKind::UserPromptSubmit { .. } | EventKind::SessionStart(_) => self
                 .digest(event, now)
                 .map_or(Answer::Nothing, |digest| Answer::Context(render::block(&digest))),
             _ => Answer::Nothing,
@@ -104,7 +109,7 @@ impl World {
     fn digest<'a>(&'a self, event: &'a HookEvent, now: Timestamp) -> Option<Digest<'a>> {
         let session = self.sessions.get(&event.session)?;
         let digest = Digest::of_session(&event.session, session, now);
-        if event.kind == EventKind::SessionStart && session.tool_calls == 0 {
+        if matches!(event.kind, EventKind::SessionStart(_)) && session.tool_calls == 0 {
             return Some(digest.after(self.previous_session(&event.session, session), now));
         }
         Some(digest)

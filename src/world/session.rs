@@ -73,7 +73,7 @@ impl Session {
         self.ended = *event == EventKind::SessionEnd;
         match event {
             EventKind::PreToolUse(call) => self.count(call, at),
-            EventKind::PostToolUse(call) => self.note_edits(&call.action),
+            EventKind::PostToolUse(result) => self.note_edits(&result.call.action),
             _ => {}
         }
     }

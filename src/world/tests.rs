@@ -53,7 +53,7 @@ impl Scene {
 fn text(answer: Answer) -> String {
     match answer {
         Answer::Context(text) => text,
-        Answer::Nothing => panic!("nothing was said"),
+        answer => panic!("{answer:?}"),
     }
 }
 

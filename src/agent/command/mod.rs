@@ -1,0 +1,35 @@
+//! Commands that a shell runs: what tells one from another, and what it is for.
+
+mod build_tools;
+mod goals;
+mod launchers;
+mod line;
+mod naming;
+mod purpose;
+mod text;
+
+pub(super) use line::Line;
+
+/// A command that a shell runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// The command in one line, without what does not tell it from another one: by it, two runs of
+    /// the same command in the same directory are known as such.
+    pub text: String,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Whether its exit status is that of the part that gives it its purpose: `cargo test | tail`
+    /// exits as `tail` does, and `cargo test; echo` as `echo` does.
+    pub tells_status: bool,
+}
+
+/// What a command is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// Neither of the others.
+    Other,
+    /// Builds or checks the project, without running its tests.
+    Build,
+    /// Runs tests.
+    Test,
+}

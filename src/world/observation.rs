@@ -1,0 +1,52 @@
+//! What the world learns beside the events: what sensors have seen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::SessionKey;
+
+/// Something that a sensor has seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Observation {
+    /// A file was changed, created or removed, and no call of an agent explains it.
+    ExternalChange {
+        /// Its absolute path.
+        path: String,
+    },
+    /// A file was changed by a command that this session ran, such as a formatter: the session has
+    /// not seen the result, and nobody else made it.
+    OwnChange {
+        /// The session.
+        session: SessionKey,
+        /// Its absolute path.
+        path: String,
+    },
+    /// The transcript of a session was read on.
+    Usage {
+        /// The session.
+        session: SessionKey,
+        /// All that it used so far.
+        usage: Usage,
+    },
+    /// The transcript tells how a command ended whose event did not.
+    CommandEnded {
+        /// The session.
+        session: SessionKey,
+        /// The agent's id of the call.
+        call_id: String,
+        /// Its exit status.
+        exit_code: i64,
+    },
+}
+
+/// The tokens that a session has used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens sent to the model, as its agent counts them, summed over all of its requests.
+    pub input: u64,
+    /// Tokens that the model has written, over all of its requests.
+    pub output: u64,
+    /// What the last request of the session itself, not of its subagents, held, with its answer.
+    pub window_used: Option<u64>,
+    /// How much the window of that model holds.
+    pub window_size: Option<u64>,
+}

@@ -12,6 +12,7 @@ use std::fmt;
 pub use envelope::{Answer, Envelope, Reply};
 pub use event::{EventError, EventKind, HookEvent, SessionKey, StartSource};
 pub use payload::Payload;
+pub(crate) use payload::beginning;
 pub use result::{Report, Status, ToolResult};
 pub use tool::{Command, Purpose, Subject, ToolAction, ToolCall};
 

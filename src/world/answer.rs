@@ -50,8 +50,11 @@ impl World {
             EventKind::SessionStart(StartSource::Compact) => {
                 // What was said before is not in the window any more. Why the turn must not end yet is
                 // shown too, and still said when it is to end.
-                self.due(key, Channel::Prompt, usize::MAX, now);
-                self.findings(key, now)
+                let findings = self.findings(key, now);
+                let mut of_prompts = findings.clone();
+                of_prompts.retain(|finding| finding.channel == Channel::Prompt);
+                self.note_said(key, &of_prompts, now);
+                findings
             }
             _ => self.due(key, Channel::Prompt, usize::MAX, now),
         };

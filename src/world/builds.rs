@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use crate::agent::{Report, SessionKey, beginning};
 use crate::clock::Timestamp;
 use crate::world::outcome::{Outcome, brief};
+use crate::world::runs::covers;
 
 /// How many builds are kept. Few are under way at once, and only the last that failed is looked for.
 const MAX_BUILDS: usize = 8;
@@ -121,11 +122,11 @@ impl Builds {
         None
     }
 
-    /// Whether the command has succeeded after `since`, whoever ran it.
+    /// Whether the command, or a more general one, has succeeded after `since`, whoever ran it.
     pub(super) fn has_succeeded_since(&self, command: &str, since: Timestamp) -> bool {
         let command = beginning(command, MAX_COMMAND_BYTES);
         self.0.iter().any(|build| {
-            build.command == command
+            covers(&build.command, command)
                 && (build.end.as_ref())
                     .is_some_and(|end| end.outcome == Outcome::Succeeded && end.at > since)
         })

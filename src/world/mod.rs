@@ -281,6 +281,12 @@ fn builds_of<'a>(builds: &'a mut Recent<Builds>, project: &Project) -> &'a mut B
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod replays;
+#[cfg(test)]
 mod scene;
+#[cfg(test)]
+mod tales;
 #[cfg(test)]
 mod tests;

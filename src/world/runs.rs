@@ -149,10 +149,19 @@ impl Runs {
         false
     }
 
-    /// The commands that fail, the one run last first. One whose last run has an unknown outcome is
-    /// not among them, as it may have succeeded.
+    /// The commands that fail, the one run last first. One that may have succeeded is not among them:
+    /// if the outcome of its last run is not known, or if a more general command has succeeded since.
     pub(super) fn failing(&self) -> impl Iterator<Item = Streak<'_>> {
-        self.commands.iter().filter_map(|(command, runs)| runs.streak(command))
+        (self.commands.iter())
+            .filter_map(|(command, runs)| runs.streak(command))
+            .filter(|streak| !self.has_recovered(streak))
+    }
+
+    fn has_recovered(&self, streak: &Streak<'_>) -> bool {
+        let last = streak.times.first();
+        (self.commands.iter())
+            .filter(|(command, _)| covers(command, streak.command))
+            .any(|(_, runs)| runs.succeeded_at().as_ref() > last)
     }
 
     /// The tests that failed at least `times` in a row, without a pass between, in the order of their
@@ -167,7 +176,11 @@ impl Runs {
         counts.retain(|_, count| count.failures.len() >= times);
         for (command, runs) in self.commands.iter() {
             for (test, count) in &mut counts {
-                count.passed_at = count.passed_at.max(runs.passed_at(command, test));
+                let runs_it = names(command, test)
+                    || count.failures.iter().any(|(_, failed, _)| covers(command, failed));
+                if runs_it {
+                    count.passed_at = count.passed_at.max(runs.passed_at(test));
+                }
             }
         }
         counts.into_iter().filter_map(|(name, count)| count.result(name, times)).collect()
@@ -268,11 +281,13 @@ impl CommandRuns {
         })
     }
 
-    /// When `test` last passed in a run of this command, as far as can be told.
-    fn passed_at(&self, command: &str, test: &str) -> Option<Timestamp> {
-        let has_failed = self.runs.iter().any(|run| run.has_failed(test));
-        let runs_it = has_failed || names(command, test);
-        (self.runs.iter().rev()).find(|run| runs_it && run.may_have_passed(test)).map(|run| run.at)
+    fn succeeded_at(&self) -> Option<Timestamp> {
+        (self.runs.iter().rev()).find(|run| run.outcome == Outcome::Succeeded).map(|run| run.at)
+    }
+
+    /// When `test`, which this command runs, last passed in it, as far as can be told.
+    fn passed_at(&self, test: &str) -> Option<Timestamp> {
+        self.runs.iter().rev().find(|run| run.may_have_passed(test)).map(|run| run.at)
     }
 }
 
@@ -299,6 +314,12 @@ impl Run {
             Outcome::Interrupted => false,
         }
     }
+}
+
+/// Whether a success of `general` is one of `special`: it is the same command, or one with fewer
+/// arguments, such as `cargo test` for `cargo test cart`.
+pub(super) fn covers(general: &str, special: &str) -> bool {
+    special.strip_prefix(general).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 /// Whether a command asks for a test by the last part of its name.

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::agent;
 use crate::world::project::Project;
 
 // A value is cut at so many characters, and at twice as many bytes, so that a block of nothing but
@@ -12,6 +13,9 @@ const MAX_PATH_CHARS: usize = 120;
 const MAX_COMMAND_CHARS: usize = 80;
 const MAX_ERROR_CHARS: usize = 200;
 const MAX_TEST_CHARS: usize = 100;
+
+/// How many bytes of a text are looked at, however little of it shows.
+const LOOKED_AT: usize = 4096;
 
 /// How many items of a list a sentence names.
 const LISTED: usize = 3;
@@ -26,9 +30,16 @@ const RESERVED_TAGS: [&str; 2] = ["tma1-context", "system-reminder"];
 /// The first few of the items, and how many more there are: `a, b, c and 2 more`.
 pub(super) fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
     let items: Vec<_> = items.collect();
-    let (named, more) = items.split_at(LISTED.min(items.len()));
-    let named = named.join(", ");
-    if more.is_empty() { named } else { format!("{named} and {} more", more.len()) }
+    match items.as_slice() {
+        [before @ .., last] if !before.is_empty() && items.len() <= LISTED => {
+            format!("{} and {last}", before.join(", "))
+        }
+        items => {
+            let (named, more) = items.split_at(LISTED.min(items.len()));
+            let named = named.join(", ");
+            if more.is_empty() { named } else { format!("{named} and {} more", more.len()) }
+        }
+    }
 }
 
 /// A number with its thousands apart: `152,000`.
@@ -67,7 +78,7 @@ pub(super) fn duration(duration: Duration) -> String {
 }
 
 pub(super) fn short_id(id: &str) -> String {
-    let id = one_line(id);
+    let id = one_line(agent::beginning(id, LOOKED_AT));
     defuse(beginning(&id, SESSION_CHARS))
 }
 
@@ -94,17 +105,23 @@ pub(super) fn place(project: &Project, (file, line): &(String, u32)) -> String {
 
 /// The beginning of a text, up to `chars` characters and twice as many bytes.
 pub(super) fn text(text: &str, chars: usize) -> String {
-    let line = one_line(text);
+    let looked_at = agent::beginning(text, LOOKED_AT);
+    let line = one_line(looked_at);
     let kept = beginning(&line, chars);
-    if kept.len() == line.len() { defuse(kept) } else { defuse(&format!("{kept}...")) }
+    if kept.len() == line.len() && looked_at.len() == text.len() {
+        defuse(kept)
+    } else {
+        defuse(&format!("{kept}..."))
+    }
 }
 
 /// A path keeps its end, which tells more than its beginning.
 pub(super) fn path(path: &str) -> String {
-    let path = one_line(path);
-    let tail = ending(&path, MAX_PATH_CHARS);
-    if tail.len() == path.len() {
-        return defuse(&path);
+    let looked_at = ending(path, LOOKED_AT / 2);
+    let line = one_line(looked_at);
+    let tail = ending(&line, MAX_PATH_CHARS);
+    if tail.len() == line.len() && looked_at.len() == path.len() {
+        return defuse(tail);
     }
     // Cut at a whole name if there is one.
     let tail = tail.split_once('/').map_or(tail, |(_, names)| names);
@@ -203,6 +220,31 @@ mod tests {
         ] {
             assert_eq!(duration(Duration::from_secs(seconds)), text);
         }
+    }
+
+    #[test]
+    fn lists_and_numbers_read_as_people_say_them() {
+        for (items, text) in [
+            ("a", "a"),
+            ("a b", "a and b"),
+            ("a b c", "a, b and c"),
+            ("a b c d e", "a, b, c and 2 more"),
+        ] {
+            assert_eq!(list(items.split(' ')), text);
+        }
+        for (value, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (12_345_678, "12,345,678")]
+        {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn a_text_is_cut_by_characters_and_by_bytes() {
+        assert_eq!(text("abcd", 4), "abcd");
+        assert_eq!(text("abcde", 4), "abcd...");
+        assert_eq!(text("éééé", 4), "éééé");
+        assert_eq!(text("😀😀😀", 4), "😀😀...");
+        assert_eq!(text(&format!("a{}", "\u{1b}[31m".repeat(9_000)), 4), "a...");
     }
 
     #[test]

@@ -23,23 +23,21 @@ pub(super) fn find(session: &Session, now: Timestamp) -> Vec<Finding> {
             let edited = value::list(edited.iter().map(String::as_str));
             let (before, cause) = match streak.succeeded_at {
                 Some(at) => (
-                    format!("succeeded {}", value::ago(now.since(at))),
-                    format!("it fails since your edit of {edited}"),
+                    format!("it had succeeded {}, before", value::ago(now.since(at))),
+                    "it has failed since",
                 ),
-                None => (
-                    "was not run before".to_owned(),
-                    format!("it failed when you first ran it, after your edit of {edited}"),
-                ),
+                None => {
+                    ("it was not run before".to_owned(), "it failed when you first ran it, after")
+                }
             };
+            let evidence = failures::evidence(&streak, None, now);
+            let next_step = failures::next_step(&streak, session);
             Finding {
                 kind: Kind::BuildBrokenAfterMyEdit,
                 severity,
                 channel: Kind::BuildBrokenAfterMyEdit.channel(severity),
-                evidence: format!(
-                    "it {before}, then you edited {edited}, then {}",
-                    failures::evidence(&streak, None, now)
-                ),
-                suggestion: format!("{}: {cause}.", failures::next_step(&streak, session)),
+                evidence: format!("{evidence}; {before} your edit of {edited}"),
+                suggestion: format!("{next_step}: {cause} your edit of {edited}."),
                 related_files: failures::related_files(&streak, session),
                 subject: streak.command.to_owned(),
                 command: Some(streak.command.to_owned()),

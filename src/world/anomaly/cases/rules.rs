@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Step::*;
 use super::assert_found;
 use crate::world::anomaly::Kind;
-use crate::world::scene::{Scene, key};
+use crate::world::scene::{Scene, key, path};
 use crate::world::{Observation, Usage};
 
 #[test]
@@ -389,6 +389,20 @@ fn an_edit_of_another_session_that_saw_nothing_is_nobodys_matter() {
     assert_eq!(scene.kinds("s"), [Kind::ExternalModifiedDuringSession]);
     assert_eq!(scene.kinds("other"), []);
     assert!(!scene.prompt("s").contains("external_changes"));
+}
+
+#[test]
+fn a_change_that_is_reported_late_counts_from_when_it_was_made() {
+    let mut scene = Scene::new();
+    let made_at = scene.now;
+    scene.read("s", "a.rs");
+    let change = Observation::ExternalChange { path: path("a.rs") };
+    scene.world.observe(&change, made_at);
+    assert_eq!(scene.kinds("s"), []);
+    scene.world.observe(&change, scene.now);
+    assert_eq!(scene.kinds("s"), [], "at the same moment the order can't be told");
+    scene.observe(&change);
+    assert_eq!(scene.kinds("s"), [Kind::ExternalModifiedDuringSession]);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::num::{NonZeroU16, NonZeroU64};
+use std::str::FromStr;
 
 /// The port that the daemon listens on and the hook scripts talk to, unless told otherwise.
 pub const DEFAULT_PORT: u16 = 14318;
@@ -54,6 +56,9 @@ pub struct Config {
     pub port: u16,
     /// Off with `TMA1_DISABLE_INJECTION=1`: events are recorded, every answer is empty.
     pub injection: bool,
+    /// `TMA1_CONTEXT_PRESSURE_THRESHOLD`: from how many tokens in its window on a session is told that
+    /// the window fills up; without it, from 70 % of the window on.
+    pub context_pressure_threshold: Option<u64>,
     /// `TMA1_LOG`: which messages the daemon logs, in the syntax of `RUST_LOG`.
     pub log: String,
 }
@@ -77,23 +82,35 @@ impl ConfigError {
 impl Config {
     /// Reads every `TMA1_…` setting of the environment.
     pub fn from_environment(environment: &Environment) -> Result<Self, ConfigError> {
-        let port = match environment.get("TMA1_PORT") {
-            None => DEFAULT_PORT,
-            Some(value) => value.to_str().and_then(parse_port).ok_or_else(|| ConfigError {
-                name: "TMA1_PORT",
-                value: value.to_string_lossy().into_owned(),
-                expected: "a port number from 1 to 65535",
-            })?,
-        };
+        let port =
+            number(environment, "TMA1_PORT", "a port number from 1 to 65535")?.map(NonZeroU16::get);
+        let threshold = "TMA1_CONTEXT_PRESSURE_THRESHOLD";
+        let threshold = number(environment, threshold, "a number of tokens, such as 150000")?;
         let log = environment
             .get("TMA1_LOG")
             .map_or_else(|| DEFAULT_LOG.to_owned(), |value| value.to_string_lossy().into_owned());
-        Ok(Self { port, injection: !environment.is_on("TMA1_DISABLE_INJECTION"), log })
+        Ok(Self {
+            port: port.unwrap_or(DEFAULT_PORT),
+            injection: !environment.is_on("TMA1_DISABLE_INJECTION"),
+            context_pressure_threshold: threshold.map(NonZeroU64::get),
+            log,
+        })
     }
 }
 
-fn parse_port(value: &str) -> Option<u16> {
-    value.trim().parse().ok().filter(|port| *port != 0)
+/// The number that the variable `name` is set to.
+fn number<T: FromStr>(
+    environment: &Environment,
+    name: &'static str,
+    expected: &'static str,
+) -> Result<Option<T>, ConfigError> {
+    let Some(value) = environment.get(name) else {
+        return Ok(None);
+    };
+    match value.to_str().and_then(|value| value.trim().parse().ok()) {
+        Some(number) => Ok(Some(number)),
+        None => Err(ConfigError { name, value: value.to_string_lossy().into_owned(), expected }),
+    }
 }
 
 #[cfg(test)]
@@ -106,7 +123,12 @@ mod tests {
 
     #[test]
     fn without_variables_the_defaults_hold() {
-        let defaults = Config { port: 14318, injection: true, log: "info".to_owned() };
+        let defaults = Config {
+            port: 14318,
+            injection: true,
+            context_pressure_threshold: None,
+            log: "info".to_owned(),
+        };
         assert_eq!(config(&[]), Ok(defaults));
         assert_eq!(config(&[("TMA1_PORT", "")]).map(|c| c.port), Ok(14318));
     }
@@ -118,6 +140,20 @@ mod tests {
             let error = config(&[("TMA1_PORT", bad)]).unwrap_err();
             assert!(error.to_string().contains(bad), "{error}");
             assert!(error.hint().contains("1 to 65535"));
+        }
+    }
+
+    #[test]
+    fn a_threshold_is_a_number_of_tokens() {
+        let name = "TMA1_CONTEXT_PRESSURE_THRESHOLD";
+        let threshold = |value| config(&[(name, value)]).map(|c| c.context_pressure_threshold);
+        assert_eq!(threshold(" 150000 "), Ok(Some(150_000)));
+        assert_eq!(threshold(""), Ok(None));
+        for bad in ["0", "-1", "70%", "150k", "1e5"] {
+            let error = threshold(bad).unwrap_err();
+            let text =
+                format!("{name} is {bad:?}, which is not a number of tokens, such as 150000");
+            assert_eq!(error.to_string(), text);
         }
     }
 

@@ -16,6 +16,7 @@ pub use command::{Command, Purpose};
 pub use envelope::{Answer, Envelope, Reply};
 pub use event::{EventError, EventKind, HookEvent, SessionKey, StartSource};
 pub use payload::Payload;
+pub(crate) use payload::beginning;
 pub use report::Report;
 pub use result::{Status, ToolResult};
 pub use tool::{Subject, ToolAction, ToolCall};

@@ -91,7 +91,7 @@ fn ending(text: &str, bytes: usize) -> &str {
 }
 
 /// As much of `text` as fits into `bytes` without breaking a character.
-pub(super) fn beginning(text: &str, bytes: usize) -> &str {
+pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rfind(|index| text.is_char_boundary(*index));
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 use hyper::body::Bytes;
 use tokio::task::{JoinError, spawn_blocking};
 
-use crate::agent::{Agent, Envelope, EventError, HookEvent, Payload, Reply};
+use crate::agent::{Agent, Answer, Envelope, EventError, HookEvent, Payload, Reply};
 use crate::clock::{self, Tally, Timestamp};
 use crate::daemon::state::{Question, Which};
 use crate::sensor::project::Projects;
 use crate::store::{Database, Entry, EventLog, StoreError};
-use crate::world::{SessionState, World};
+use crate::world::{SessionState, Settings, World};
 
 /// How long an answer waits for its event to be in the log. A hook waits 500 ms in all; a disk that
 /// takes longer than this costs the log its promise, not the agent its answer.
@@ -75,7 +75,9 @@ impl Hooks {
             world.apply(&event, &root, now);
             let project_root = Some(root).filter(|root| !root.is_empty());
             let logged = self.log.append(Entry { at: now, agent, project_root, payload });
-            (world.answer(&event, now), logged)
+            // What is not sent was not said, so there is no answer where none is sent.
+            let answer = if self.injection { world.answer(&event, now) } else { Answer::Nothing };
+            (answer, logged)
         };
         let logged = matches!(tokio::time::timeout(LOG_WAIT, logged).await, Ok(Ok(())));
         if !logged && let Some(count) = self.unlogged.count(now) {
@@ -153,8 +155,9 @@ pub(super) fn rebuild(
     database: &Database,
     since: Timestamp,
     projects: &Projects,
+    settings: Settings,
 ) -> Result<World, StoreError> {
-    let mut world = World::default();
+    let mut world = World::new(settings);
     database.entries_since(since, |entry| {
         // What is no event to this version was one to the version that logged it.
         if let Ok((event, _)) = read(entry.agent, entry.payload.as_bytes()) {

@@ -25,6 +25,7 @@ use crate::platform;
 use crate::sensor::project::Projects;
 use crate::setup::purge;
 use crate::store::{Database, EventLog};
+use crate::world::Settings;
 pub use error::{DaemonError, Holder};
 use hooks::Hooks;
 pub use messages::Messages;
@@ -115,7 +116,9 @@ async fn listen(port: u16) -> Result<TcpListener, DaemonError> {
 fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
     let database = Database::open(&paths.database())?;
     let projects = Projects::new(&paths.home);
-    let world = hooks::rebuild(&database, clock::now().minus(REMEMBERED), &projects)?;
+    let settings = Settings { context_pressure_threshold: config.context_pressure_threshold };
+    let since = clock::now().minus(REMEMBERED);
+    let world = hooks::rebuild(&database, since, &projects, settings)?;
     let log = EventLog::start(database)?;
     Ok(Hooks::new(world, log, projects, config.injection))
 }

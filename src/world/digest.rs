@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use crate::agent::{Agent, SessionKey};
+use crate::agent::{Agent, Report, SessionKey};
 use crate::clock::Timestamp;
+use crate::world::builds::Builds;
+use crate::world::files::ExternalChanges;
+use crate::world::outcome::Outcome;
 use crate::world::session::Session;
 
 /// How many tools the histogram names.
@@ -20,10 +23,20 @@ pub(super) struct Digest<'a> {
     pub duration: Duration,
     /// How many tool calls the session has begun.
     pub tool_calls: u64,
+    /// The tokens that went in and came out, over all requests.
+    pub tokens: (u64, u64),
     /// What the session did.
     pub work: Work<'a>,
+    /// The build that was begun last in the project, by whichever session.
+    pub build: Option<Build<'a>>,
+    /// The build that failed last, if it was while the session was there.
+    pub build_error: Option<BuildError<'a>>,
+    /// What was changed from outside since the session began.
+    pub external: External<'a>,
     /// What went before in this project, for a session that has done nothing yet.
     pub previous: Option<Previous<'a>>,
+    /// What is wrong, in lines that are ready to be shown.
+    pub anomalies: Vec<String>,
 }
 
 /// What a session did.
@@ -35,6 +48,37 @@ pub(super) struct Work<'a> {
     pub tools: Vec<(&'a str, u64)>,
     /// The files last edited, latest first, relative to the project.
     pub recent_files: Vec<&'a str>,
+}
+
+/// A build or run of the tests.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Build<'a> {
+    /// The command.
+    pub command: &'a str,
+    /// How it ended and how long ago; none while it is running.
+    pub end: Option<(Outcome, Duration)>,
+}
+
+/// What a build said that failed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct BuildError<'a> {
+    /// How long ago it ended.
+    pub age: Duration,
+    /// Whether a newer build has succeeded.
+    pub may_have_recovered: bool,
+    /// What it said.
+    pub report: &'a Report,
+    /// Its exit status, where it is known.
+    pub exit_code: Option<i64>,
+}
+
+/// What was changed from outside.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct External<'a> {
+    /// How many changes.
+    pub changes: u64,
+    /// The files, latest first, relative to the project.
+    pub files: Vec<&'a str>,
 }
 
 /// The session before this one in the same project.
@@ -54,46 +98,95 @@ pub(super) struct Previous<'a> {
     pub tool_calls: u64,
     /// What it did.
     pub work: Work<'a>,
+    /// The build that failed last, if it was while that session was there.
+    pub build_error: Option<BuildError<'a>>,
+    /// What was changed from outside since its latest event.
+    pub external: External<'a>,
+    /// What it left wrong, in lines that are ready to be shown.
+    pub anomalies: Vec<String>,
 }
 
 impl<'a> Digest<'a> {
-    /// The digest of a session.
-    pub(super) fn of_session(key: &'a SessionKey, session: &'a Session, now: Timestamp) -> Self {
+    /// The digest of a session, in a project with these builds.
+    pub(super) fn of_session(
+        key: &'a SessionKey,
+        session: &'a Session,
+        builds: Option<&'a Builds>,
+        now: Timestamp,
+    ) -> Self {
         Self {
             project: session.project.name(),
             session: &key.id,
             duration: now.since(session.started_at),
-            tool_calls: session.tool_calls,
+            tool_calls: session.calls.begun,
+            tokens: (session.usage.input, session.usage.output),
             work: Work::of_session(session),
+            build: builds.and_then(|builds| Build::latest(builds, now)),
+            build_error: builds.and_then(|builds| BuildError::since(session, builds, now)),
+            external: External::of(&session.external, session),
             previous: None,
+            anomalies: Vec::new(),
         }
     }
+}
 
-    /// The same digest, with the session that went before.
-    pub(super) fn after(
-        mut self,
-        previous: Option<(&'a SessionKey, &'a Session)>,
+impl<'a> Previous<'a> {
+    /// The digest of a session that went before.
+    pub(super) fn of_session(
+        key: &'a SessionKey,
+        session: &'a Session,
+        builds: Option<&'a Builds>,
         now: Timestamp,
     ) -> Self {
-        self.previous = previous.map(|(key, session)| Previous {
+        Self {
             agent: key.agent,
             session: &key.id,
             ended: session.ended,
             age: now.since(session.last_event_at),
             duration: session.last_event_at.since(session.started_at),
-            tool_calls: session.tool_calls,
+            tool_calls: session.calls.begun,
             work: Work::of_session(session),
-        });
-        self
+            build_error: builds.and_then(|builds| BuildError::since(session, builds, now)),
+            external: External::of(&session.external_since_event, session),
+            anomalies: Vec::new(),
+        }
     }
 }
 
 impl<'a> Work<'a> {
     fn of_session(session: &'a Session) -> Self {
-        let mut tools = session.tools_by_use();
+        let mut tools = session.calls.tools_by_use();
         tools.truncate(TOP_TOOLS);
-        let recent_files: Vec<&str> =
-            session.recent_files.iter().map(|path| session.project.relative(path)).collect();
+        let recent_files = session.relative(&session.files.recent);
         Self { current_focus: recent_files.first().copied(), tools, recent_files }
+    }
+}
+
+impl<'a> External<'a> {
+    fn of(changes: &'a ExternalChanges, session: &'a Session) -> Self {
+        Self { changes: changes.count, files: session.relative(&changes.files) }
+    }
+}
+
+impl<'a> Build<'a> {
+    fn latest(builds: &'a Builds, now: Timestamp) -> Option<Self> {
+        let build = builds.latest()?;
+        let end = build.end.as_ref().map(|end| (end.outcome, now.since(end.at)));
+        Some(Self { command: &build.command, end })
+    }
+}
+
+impl<'a> BuildError<'a> {
+    fn since(session: &Session, builds: &'a Builds, now: Timestamp) -> Option<Self> {
+        let (end, may_have_recovered) = builds.last_failure()?;
+        let Outcome::Failed { exit_code } = end.outcome else {
+            return None;
+        };
+        (end.at >= session.started_at).then(|| Self {
+            age: now.since(end.at),
+            may_have_recovered,
+            report: &end.report,
+            exit_code,
+        })
     }
 }

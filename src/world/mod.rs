@@ -3,21 +3,37 @@
 //! The world does no I/O and reads no clock. The same events at the same times give the same state
 //! and the same answers, which is how it is tested and how it is rebuilt after a restart.
 
+mod anomaly;
+mod answer;
+mod builds;
+mod calls;
 mod digest;
+mod files;
 mod observation;
+mod outcome;
 mod project;
+mod recent;
 mod render;
+mod runs;
 mod session;
 mod state;
+mod value;
 
 use std::collections::HashMap;
 
-use crate::agent::{Agent, Answer, EventKind, HookEvent, SessionKey};
+use crate::agent::{
+    Agent, Command, EventKind, HookEvent, Purpose, SessionKey, ToolAction, ToolResult,
+};
 use crate::clock::Timestamp;
-use digest::Digest;
+use anomaly::Route;
+pub use anomaly::{Channel, Finding, Kind, Severity};
+use builds::Builds;
+pub use calls::RECENT_ACTIONS;
+use files::{Author, Change};
 pub use observation::{Observation, Usage};
+use outcome::Outcome;
 use project::Project;
-pub use session::RECENT_ACTIONS;
+use recent::Recent;
 use session::Session;
 pub use state::SessionState;
 
@@ -25,13 +41,44 @@ pub use state::SessionState;
 /// log still has it.
 const MAX_SESSIONS: usize = 512;
 
-/// The sessions that we know of.
-#[derive(Debug, Default)]
+/// How many projects are kept, beyond which the one that was not built for longest goes.
+const MAX_PROJECTS: usize = 256;
+
+/// What the user can set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// How many tokens in the window are many, whatever its size.
+    pub context_pressure_threshold: Option<u64>,
+}
+
+/// The sessions and projects that we know of.
+#[derive(Debug)]
 pub struct World {
+    settings: Settings,
+    /// Where findings are said.
+    route: Route,
     sessions: HashMap<SessionKey, Session>,
+    /// The builds of each project, by its root.
+    builds: Recent<Builds>,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self::new(Settings::default())
+    }
 }
 
 impl World {
+    /// A world in which nothing has happened.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            route: Kind::channel,
+            sessions: HashMap::new(),
+            builds: Recent::new(MAX_PROJECTS),
+        }
+    }
+
     /// The root of the project that the event's session is in already. There is none if it is the
     /// event that decides: the first one with a directory, and one with which a session starts anew.
     /// A command that runs elsewhere does not.
@@ -56,25 +103,72 @@ impl World {
         if !project_root.is_empty() {
             session.project = Project::new(project_root);
         }
-        session.apply(&event.kind, at);
+        session.apply(event, at);
+        let by_subagent = event.subagent.is_some();
+        match &event.kind {
+            EventKind::PreToolUse(call) => {
+                if session.calls.begin(call, by_subagent, at)
+                    && let Some(command) = build_of(&call.action)
+                {
+                    let builds = builds_of(&mut self.builds, &session.project);
+                    builds.begin(&event.session, call.id.as_ref(), &command.text);
+                }
+            }
+            EventKind::PostToolUse(result) => {
+                if let Some(outcome) = session.finish(result, by_subagent, at) {
+                    self.note_result(&event.session, result, outcome, at);
+                }
+            }
+            EventKind::RejectedCalls(results) => {
+                for result in results {
+                    session.reject(&result.call, by_subagent, at);
+                }
+                self.give_up_builds(&event.session, at);
+            }
+            EventKind::SessionStart(_)
+            | EventKind::SessionEnd
+            | EventKind::Stop { .. }
+            | EventKind::TurnBroken
+            | EventKind::UserPromptSubmit { .. } => self.give_up_builds(&event.session, at),
+            EventKind::PreCompact | EventKind::Other => {}
+        }
     }
 
-    /// Takes in what a sensor has seen.
-    pub fn observe(&mut self, _observation: &Observation, _at: Timestamp) {}
+    /// Takes in what a sensor has seen. `at` is when it happened, as far as the sensor knows.
+    pub fn observe(&mut self, observation: &Observation, at: Timestamp) {
+        match observation {
+            Observation::ExternalChange { path } => {
+                self.note_change(path, &Change { at, by: Author::Outside }, None);
+                let sessions = self.sessions.values_mut();
+                for session in sessions.filter(|session| session.project.contains(path)) {
+                    session.note_external(path, at);
+                }
+            }
+            Observation::OwnChange { session, path } => {
+                let change = Change { at, by: Author::Session(session.clone()) };
+                self.note_change(path, &change, Some(session));
+            }
+            Observation::Usage { session, usage } => {
+                if let Some(session) = self.sessions.get_mut(session) {
+                    session.use_tokens(*usage);
+                    session.pressed_since = anomaly::is_pressed(&session.usage, &self.settings)
+                        .then(|| session.pressed_since.unwrap_or(at));
+                }
+            }
+            Observation::CommandEnded { session: key, call_id, exit_code } => {
+                if let Some(session) = self.sessions.get_mut(key)
+                    && session.end_command(call_id, *exit_code)
+                    && let Some(builds) = self.builds.peek_mut(session.project.root())
+                {
+                    builds.resolve(key, call_id, Outcome::of_exit(*exit_code));
+                }
+            }
+        }
+    }
 
-    /// What the agent should be told in answer to an event that was [applied](Self::apply).
-    pub fn answer(&self, event: &HookEvent, now: Timestamp) -> Answer {
-        if event.kind == (EventKind::Stop { stop_hook_active: true }) {
-            // The turn goes on because a Stop hook blocked it. To say anything would block it again,
-            // and again: the agents cap that loop late or never.
-            return Answer::Nothing;
-        }
-        match event.kind {
-            EventKind::UserPromptSubmit { .. } | EventKind::SessionStart(_) => self
-                .digest(event, now)
-                .map_or(Answer::Nothing, |digest| Answer::Context(render::block(&digest))),
-            _ => Answer::Nothing,
-        }
+    /// What is wrong in a session now, whether it was said or not. To ask changes nothing.
+    pub fn findings(&self, key: &SessionKey, now: Timestamp) -> Vec<Finding> {
+        self.sessions.get(key).map_or_else(Vec::new, |session| self.find(session, now))
     }
 
     /// What a session is and did, with up to `actions` of its last tool calls; none if we don't know
@@ -86,7 +180,7 @@ impl World {
         now: Timestamp,
     ) -> Option<SessionState> {
         let session = self.sessions.get(key)?;
-        Some(SessionState::of(key, session, actions, now))
+        Some(SessionState::of(key, session, actions, self.find(session, now), now))
     }
 
     /// Whether we know that the session has ended.
@@ -106,28 +200,57 @@ impl World {
             .map(|(key, _)| key)
     }
 
-    fn digest<'a>(&'a self, event: &'a HookEvent, now: Timestamp) -> Option<Digest<'a>> {
-        let session = self.sessions.get(&event.session)?;
-        let digest = Digest::of_session(&event.session, session, now);
-        if matches!(event.kind, EventKind::SessionStart(_)) && session.tool_calls == 0 {
-            return Some(digest.after(self.previous_session(&event.session, session), now));
-        }
-        Some(digest)
+    fn find(&self, session: &Session, now: Timestamp) -> Vec<Finding> {
+        anomaly::find(session, &self.settings, self.route, now)
     }
 
-    /// The session of the same project, of whichever agent, that did something last before this one.
-    fn previous_session(
-        &self,
+    /// A tool call of a session has come to something.
+    fn note_result(
+        &mut self,
         key: &SessionKey,
-        session: &Session,
-    ) -> Option<(&SessionKey, &Session)> {
-        self.sessions
-            .iter()
-            .filter(|(other, candidate)| {
-                *other != key && candidate.project == session.project && candidate.tool_calls > 0
-            })
-            // Keys are unique, so the choice does not depend on the order of the map.
-            .max_by_key(|(other, candidate)| (candidate.last_event_at, *other))
+        result: &ToolResult,
+        outcome: Outcome,
+        at: Timestamp,
+    ) {
+        match &result.call.action {
+            ToolAction::Edit { written, removed } if session::is_done(outcome) => {
+                let change = Change { at, by: Author::Session(key.clone()) };
+                for path in written.iter().chain(removed) {
+                    self.note_change(path, &change, Some(key));
+                }
+            }
+            action => {
+                if let (Some(command), Some(session)) = (build_of(action), self.sessions.get(key)) {
+                    let (call, text) = (result.call.id.as_ref(), &command.text);
+                    builds_of(&mut self.builds, &session.project).end(
+                        key,
+                        call,
+                        text,
+                        outcome,
+                        &result.report,
+                        at,
+                    );
+                }
+            }
+        }
+    }
+
+    /// A file was changed: tells every session in its project but the one that did it.
+    fn note_change(&mut self, path: &str, change: &Change, except: Option<&SessionKey>) {
+        for (key, session) in &mut self.sessions {
+            if Some(key) != except && session.project.contains(path) {
+                session.files.change(path, change);
+            }
+        }
+    }
+
+    /// The builds of a session whose calls are not under way any more were interrupted.
+    fn give_up_builds(&mut self, key: &SessionKey, at: Timestamp) {
+        if let Some(session) = self.sessions.get(key)
+            && let Some(builds) = self.builds.peek_mut(session.project.root())
+        {
+            builds.interrupt(key, |call| session.calls.is_under_way(call), at);
+        }
     }
 
     fn make_room(&mut self) {
@@ -145,5 +268,25 @@ impl World {
     }
 }
 
+/// The command of a call that builds or tests.
+fn build_of(action: &ToolAction) -> Option<&Command> {
+    match action {
+        ToolAction::Run(command) if command.purpose != Purpose::Other => Some(command),
+        _ => None,
+    }
+}
+
+fn builds_of<'a>(builds: &'a mut Recent<Builds>, project: &Project) -> &'a mut Builds {
+    builds.get_or_insert_with(project.root(), Builds::default)
+}
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod replays;
+#[cfg(test)]
+mod scene;
+#[cfg(test)]
+mod tales;
 #[cfg(test)]
 mod tests;

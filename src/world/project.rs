@@ -28,6 +28,11 @@ impl Project {
         }
     }
 
+    /// Whether `path` lies in the project; nothing lies in one that is not known.
+    pub(super) fn contains(&self, path: &str) -> bool {
+        !self.root.is_empty() && self.relative(path).len() < path.len()
+    }
+
     /// `path` as seen from the root, or as it is if it lies outside.
     pub(super) fn relative<'a>(&self, path: &'a str) -> &'a str {
         path.strip_prefix(self.root.trim_end_matches('/'))
@@ -62,5 +67,9 @@ mod tests {
         assert_eq!(project.relative("/home/dev/project-two/a.rs"), "/home/dev/project-two/a.rs");
         assert_eq!(project.relative("/home/dev/project"), "/home/dev/project");
         assert_eq!(project.relative("/etc/hosts"), "/etc/hosts");
+        assert!(project.contains("/home/dev/project/src/a.rs"));
+        assert!(!project.contains("/home/dev/project-two/a.rs"));
+        assert!(Project::new("/").contains("/etc/hosts"));
+        assert!(!Project::new("").contains("/etc/hosts"));
     }
 }

@@ -1,24 +1,18 @@
 //! One session of an agent.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use std::time::Duration;
 
-use crate::agent::{EventKind, Subject, ToolAction, ToolCall};
+use crate::agent::{Command, EventKind, HookEvent, StartSource, ToolAction, ToolCall, ToolResult};
 use crate::clock::Timestamp;
+use crate::world::anomaly::{Said, is_document};
+use crate::world::calls::Calls;
+use crate::world::files::{ExternalChanges, Files};
+use crate::world::observation::Usage;
+use crate::world::outcome::Outcome;
 use crate::world::project::Project;
-
-/// How many recently edited files are kept: as many as the digest names.
-const RECENT_FILES: usize = 5;
-
-/// How many of the last actions of a session are kept.
-pub const RECENT_ACTIONS: usize = 100;
-
-/// How many tools are counted by name; a session with more of them made the names up.
-const MAX_TOOLS: usize = 256;
-
-/// How many ids of calls are kept to recognise an event that is delivered twice, which happens
-/// close together.
-const REMEMBERED_CALLS: usize = 64;
+use crate::world::runs::Runs;
+use crate::world::value;
 
 /// What a session has done.
 #[derive(Debug)]
@@ -31,26 +25,35 @@ pub(super) struct Session {
     pub last_event_at: Timestamp,
     /// Whether the latest event was its end; a session can be resumed.
     pub ended: bool,
-    /// How many tool calls the agent has begun.
-    pub tool_calls: u64,
-    /// The same by the tool's name.
-    pub tools: BTreeMap<String, u64>,
-    /// The files last edited, latest first, as absolute paths.
-    pub recent_files: VecDeque<String>,
-    /// The tool calls last begun, latest first.
-    pub recent_actions: VecDeque<Action>,
-    counted_calls: VecDeque<String>,
+    /// Its tool calls.
+    pub calls: Calls,
+    /// The files that it has seen and edited.
+    pub files: Files,
+    /// The builds and tests that it has run.
+    pub runs: Runs,
+    /// What it has used, as far as its transcript was read.
+    pub usage: Usage,
+    /// Since when its window is nearly full.
+    pub pressed_since: Option<Timestamp>,
+    /// What was changed from outside since it began.
+    pub external: ExternalChanges,
+    /// What was changed from outside since its latest event.
+    pub external_since_event: ExternalChanges,
+    /// The present turn.
+    pub turn: Turn,
+    /// What its model was told.
+    pub said: Said,
+    /// What filled the window before the last compaction, until the next request tells anew.
+    compacted_window: Option<u64>,
 }
 
-/// A tool call that was begun.
-#[derive(Debug)]
-pub(super) struct Action {
-    /// The name of the tool.
-    pub tool: String,
-    /// What the call is about.
-    pub subject: Option<Subject>,
-    /// When it was begun.
-    pub at: Timestamp,
+/// The time from a prompt of the user to the next one.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    /// The agent's id of it.
+    id: Option<String>,
+    /// Whether its end was blocked already.
+    pub blocked: bool,
 }
 
 impl Session {
@@ -60,57 +63,175 @@ impl Session {
             started_at: at,
             last_event_at: at,
             ended: false,
-            tool_calls: 0,
-            tools: BTreeMap::new(),
-            recent_files: VecDeque::new(),
-            recent_actions: VecDeque::new(),
-            counted_calls: VecDeque::new(),
+            calls: Calls::new(),
+            files: Files::new(),
+            runs: Runs::new(),
+            usage: Usage::default(),
+            pressed_since: None,
+            external: ExternalChanges::default(),
+            external_since_event: ExternalChanges::default(),
+            turn: Turn::default(),
+            said: Said::new(),
+            compacted_window: None,
         }
     }
 
-    pub(super) fn apply(&mut self, event: &EventKind, at: Timestamp) {
+    /// Folds in what every event says, and the beginnings and ends of sessions and turns. Tool calls
+    /// have their own: [`Calls::begin`], [`finish`](Self::finish), [`reject`](Self::reject).
+    pub(super) fn apply(&mut self, event: &HookEvent, at: Timestamp) {
         self.last_event_at = self.last_event_at.max(at);
-        self.ended = *event == EventKind::SessionEnd;
-        match event {
-            EventKind::PreToolUse(call) => self.count(call, at),
-            EventKind::PostToolUse(result) => self.note_edits(&result.call.action),
+        self.ended = event.kind == EventKind::SessionEnd;
+        self.external_since_event = ExternalChanges::default();
+        match &event.kind {
+            EventKind::SessionStart(StartSource::Compact) => self.note_compaction(),
+            EventKind::SessionStart(_) | EventKind::SessionEnd => self.calls.end_turn(true),
+            EventKind::Stop { .. } | EventKind::TurnBroken if event.subagent.is_none() => {
+                self.calls.end_turn(false);
+            }
+            EventKind::UserPromptSubmit { by_machine: false } if event.subagent.is_none() => {
+                self.begin_turn(event.turn.as_ref());
+            }
             _ => {}
         }
     }
 
-    /// The tools with their counts, most used first.
-    pub(super) fn tools_by_use(&self) -> Vec<(&str, u64)> {
-        let mut tools: Vec<(&str, u64)> =
-            self.tools.iter().map(|(name, count)| (name.as_str(), *count)).collect();
-        tools.sort_by_key(|(name, count)| (Reverse(*count), *name));
-        tools
-    }
-
-    fn count(&mut self, call: &ToolCall, at: Timestamp) {
-        if let Some(id) = &call.id {
-            if self.counted_calls.contains(id) {
-                return;
+    /// A tool call has returned: what it came to, unless that was told before.
+    pub(super) fn finish(
+        &mut self,
+        result: &ToolResult,
+        by_subagent: bool,
+        at: Timestamp,
+    ) -> Option<Outcome> {
+        let id = result.call.id.as_ref();
+        let mut outcome = Outcome::from(result.status);
+        if outcome == Outcome::Unknown
+            && tells_status(&result.call.action)
+            && let Some(told) = id.and_then(|id| self.runs.early_outcome(id))
+        {
+            outcome = told;
+        }
+        if !self.calls.end(id, by_subagent, outcome) {
+            return None;
+        }
+        match &result.call.action {
+            ToolAction::Read { paths } if !by_subagent => self.note_read(paths, outcome, at),
+            ToolAction::Edit { written, removed } if is_done(outcome) => {
+                self.files.edit(written, removed, by_subagent, at);
             }
-            self.counted_calls.truncate(REMEMBERED_CALLS - 1);
-            self.counted_calls.push_front(id.clone());
+            ToolAction::Edit { .. } if !by_subagent => self.note_attempt(&result.call, at),
+            ToolAction::Run(command) => self.note_run(command, result, outcome, at),
+            ToolAction::Read { .. }
+            | ToolAction::Edit { .. }
+            | ToolAction::Search
+            | ToolAction::Other => {}
         }
-        self.tool_calls += 1;
-        if self.tools.len() < MAX_TOOLS || self.tools.contains_key(&call.name) {
-            *self.tools.entry(call.name.clone()).or_default() += 1;
-        }
-        self.recent_actions.truncate(RECENT_ACTIONS - 1);
-        let (tool, subject) = (call.name.clone(), call.subject.clone());
-        self.recent_actions.push_front(Action { tool, subject, at });
+        Some(outcome)
     }
 
-    fn note_edits(&mut self, action: &ToolAction) {
-        let ToolAction::Edit { written, removed } = action else {
-            return;
-        };
-        self.recent_files.retain(|path| !written.contains(path) && !removed.contains(path));
-        for path in written {
-            self.recent_files.push_front(path.clone());
+    /// The agent has refused to make a call.
+    pub(super) fn reject(&mut self, call: &ToolCall, by_subagent: bool, at: Timestamp) {
+        if self.calls.reject(call.id.as_ref(), by_subagent) && !by_subagent {
+            self.note_attempt(call, at);
         }
-        self.recent_files.truncate(RECENT_FILES);
     }
+
+    /// The transcript tells how a command ended; whether a build or test was waiting for it.
+    pub(super) fn end_command(&mut self, call: &str, exit_code: i64) -> bool {
+        let is_awaited = self.runs.end(call, exit_code);
+        if Outcome::of_exit(exit_code).is_failure() {
+            self.calls.fail_late(call);
+        }
+        is_awaited
+    }
+
+    /// The transcript tells what the session has used.
+    pub(super) fn use_tokens(&mut self, mut usage: Usage) {
+        // What the window held before it was compacted is not in it any more.
+        if usage.window_used.is_some() && usage.window_used == self.compacted_window {
+            usage.window_used = None;
+        } else if usage.window_used.is_some() {
+            self.compacted_window = None;
+        }
+        self.usage = usage;
+    }
+
+    /// Something was changed from outside in the session's project.
+    pub(super) fn note_external(&mut self, path: &str, at: Timestamp) {
+        if at >= self.started_at {
+            self.external.note(path);
+            self.external_since_event.note(path);
+        }
+    }
+
+    /// How a file of an event or an output reads.
+    pub(super) fn file(&self, path: &str) -> String {
+        value::path(self.project.relative(path))
+    }
+
+    /// Paths as seen from the project.
+    pub(super) fn relative<'a>(&self, paths: &'a VecDeque<String>) -> Vec<&'a str> {
+        paths.iter().map(|path| self.project.relative(path)).collect()
+    }
+
+    fn note_read(&mut self, paths: &[String], outcome: Outcome, at: Timestamp) {
+        for path in paths {
+            match outcome {
+                Outcome::Succeeded | Outcome::Unknown => self.files.see(path, at),
+                Outcome::Failed { .. } => self.files.forget(path),
+                Outcome::Interrupted => {}
+            }
+        }
+    }
+
+    fn note_attempt(&mut self, call: &ToolCall, at: Timestamp) {
+        if let ToolAction::Edit { written, removed } = &call.action {
+            for path in written.iter().chain(removed) {
+                self.files.try_to_edit(path, at);
+            }
+        }
+    }
+
+    fn note_run(
+        &mut self,
+        command: &Command,
+        result: &ToolResult,
+        outcome: Outcome,
+        at: Timestamp,
+    ) {
+        let (files, project) = (&self.files, &self.project);
+        // A moment before the first event, so that the first edit is after it.
+        let start = self.started_at.minus(Duration::from_millis(1));
+        let edited_since = |since: Option<Timestamp>| {
+            files
+                .edited_since(since.unwrap_or(start))
+                .filter(|path| project.contains(path) && !is_document(path))
+        };
+        // The exit status of what hides it is nobody's that matters.
+        let id = result.call.id.as_ref().filter(|_| command.tells_status);
+        self.runs.record(command, id, outcome, &result.report, at, edited_since);
+    }
+
+    fn begin_turn(&mut self, id: Option<&String>) {
+        // Codex also reports what the user says while a turn runs.
+        if id.is_some() && id == self.turn.id.as_ref() {
+            return;
+        }
+        self.calls.end_turn(false);
+        self.turn = Turn { id: id.cloned(), blocked: false };
+    }
+
+    fn note_compaction(&mut self) {
+        self.compacted_window = self.usage.window_used.take();
+        self.pressed_since = None;
+    }
+}
+
+/// Whether the exit status of a call is that of the command which it is about.
+fn tells_status(action: &ToolAction) -> bool {
+    !matches!(action, ToolAction::Run(Command { tells_status: false, .. }))
+}
+
+/// Whether an edit has changed its files. No agent reports one of unknown outcome that did not.
+pub(super) fn is_done(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Succeeded | Outcome::Unknown)
 }

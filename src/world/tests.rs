@@ -3,62 +3,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::{Agent, Payload};
+use crate::agent::{Answer, Payload};
 use crate::snapshot::assert_snapshot;
-
-const ROOT: &str = "/home/dev/shop";
-
-/// A world with a clock that moves on by a minute an event.
-struct Scene {
-    world: World,
-    now: Timestamp,
-}
-
-impl Scene {
-    fn new() -> Self {
-        Self { world: World::default(), now: Timestamp::from_unix_millis(1_800_000_000_000) }
-    }
-
-    fn tell(&mut self, session: &str, name: &str, more: Value) -> Answer {
-        self.tell_as(Agent::ClaudeCode, session, name, more)
-    }
-
-    fn tell_as(&mut self, agent: Agent, session: &str, name: &str, more: Value) -> Answer {
-        let Value::Object(mut payload) = more else { panic!("not an object: {more}") };
-        payload.insert("hook_event_name".to_owned(), name.into());
-        payload.insert("session_id".to_owned(), session.into());
-        payload.entry("cwd").or_insert(ROOT.into());
-        let event = HookEvent::from_payload(agent, &payload.into()).unwrap();
-        self.now = Timestamp::from_unix_millis(self.now.as_unix_millis() + 60_000);
-        self.world.apply(&event, ROOT, self.now);
-        self.world.answer(&event, self.now)
-    }
-
-    /// A whole tool call.
-    fn call(&mut self, session: &str, id: &str, tool: &str, input: &Value) {
-        let payload = json!({"tool_use_id": id, "tool_name": tool, "tool_input": input});
-        self.tell(session, "PreToolUse", payload.clone());
-        self.tell(session, "PostToolUse", payload);
-    }
-
-    fn prompt(&mut self, session: &str) -> String {
-        text(self.tell(session, "UserPromptSubmit", json!({"prompt": "go"})))
-    }
-
-    fn start(&mut self, session: &str, source: &str) -> String {
-        text(self.tell(session, "SessionStart", json!({"source": source})))
-    }
-}
-
-fn text(answer: Answer) -> String {
-    match answer {
-        Answer::Context(text) => text,
-        answer => panic!("{answer:?}"),
-    }
-}
+use crate::world::scene::{ROOT, Scene, text};
 
 #[test]
-fn a_session_that_did_nothing_yet_has_the_four_fields_that_are_always_there() {
+fn a_session_that_did_nothing_yet_has_the_five_fields_that_are_always_there() {
     let mut scene = Scene::new();
     assert_snapshot("block-first-prompt", &scene.prompt("0f1e2d3c-session"));
 }
@@ -203,14 +153,6 @@ fn a_clock_set_back_does_no_harm() {
     assert!(scene.prompt("s").contains("duration: <1 min\n"));
 }
 
-impl Scene {
-    fn state(&self, agent: Agent, session: &str, actions: usize) -> Value {
-        let key = SessionKey { agent, id: session.to_owned() };
-        let state = self.world.session_state(&key, actions, self.now).unwrap();
-        serde_json::to_value(state).unwrap()
-    }
-}
-
 #[test]
 fn the_state_of_a_session_has_what_it_did() {
     let mut scene = Scene::new();
@@ -228,6 +170,10 @@ fn the_state_of_a_session_has_what_it_did() {
         "idle_s": 0,
         "ended": false,
         "tool_calls": 4,
+        "failed_calls": 0,
+        "rejected_calls": 0,
+        "dangling_calls": 0,
+        "tokens": {"in": 0, "out": 0},
         "current_focus": "README.md",
         "tools": [
             {"name": "Write", "calls": 2},
@@ -235,6 +181,7 @@ fn the_state_of_a_session_has_what_it_did() {
             {"name": "TodoWrite", "calls": 1},
         ],
         "recent_files": ["README.md", "src/cart.rs"],
+        "findings": [],
     });
     assert_eq!(scene.state(Agent::ClaudeCode, "0f1e2d3c-session", 0), expected);
     expected["recent_actions"] = json!([

@@ -1,0 +1,429 @@
+//! What each rule means: what it finds, and the near misses that it does not.
+
+use serde_json::json;
+
+use super::Step::*;
+use super::assert_found;
+use crate::world::anomaly::Kind;
+use crate::world::scene::{Scene, key, path};
+use crate::world::{Observation, Usage};
+
+#[test]
+fn stale_file_view() {
+    const STALE: &[&str] = &["HIGH stale_file_view a.rs"];
+    assert_found(&[
+        ("edited after a change", &[Read("a.rs"), Change("a.rs"), Edit("a.rs")], STALE),
+        ("refused to edit", &[Read("a.rs"), Change("a.rs"), Reject("a.rs")], STALE),
+        ("failed to edit", &[Read("a.rs"), Change("a.rs"), FailEdit("a.rs")], STALE),
+        ("seen by writing it", &[Edit("a.rs"), Change("a.rs"), Edit("a.rs")], STALE),
+        (
+            "edited again without a look",
+            &[Read("a.rs"), Change("a.rs"), Edit("a.rs"), Edit("a.rs")],
+            STALE,
+        ),
+        ("another session's edit", &[Read("a.rs"), Other(&Edit("a.rs")), Edit("a.rs")], STALE),
+        (
+            "another session's subagent's edit",
+            &[Read("a.rs"), Other(&Sub(&Edit("a.rs"))), Edit("a.rs")],
+            STALE,
+        ),
+        (
+            "another session's formatter",
+            &[Read("a.rs"), Other(&Format("a.rs")), Edit("a.rs")],
+            STALE,
+        ),
+        (
+            "a subagent has read it, which shows the model nothing",
+            &[Read("a.rs"), Change("a.rs"), Sub(&Read("a.rs")), Edit("a.rs")],
+            STALE,
+        ),
+        ("read again", &[Read("a.rs"), Change("a.rs"), Read("a.rs"), Edit("a.rs")], &[]),
+        (
+            "read again after the edit",
+            &[Read("a.rs"), Change("a.rs"), Edit("a.rs"), Read("a.rs")],
+            &[],
+        ),
+        ("changed before it was seen", &[Change("a.rs"), Read("a.rs"), Edit("a.rs")], &[]),
+        ("never seen", &[Change("a.rs"), Edit("a.rs")], &[]),
+        ("another file", &[Read("a.rs"), Read("b.rs"), Change("c.rs"), Edit("a.rs")], &[]),
+        ("its own formatter", &[Read("a.rs"), Format("a.rs"), Edit("a.rs")], &[]),
+        ("its own subagent", &[Read("a.rs"), Sub(&Edit("a.rs")), Edit("a.rs")], &[]),
+        (
+            "a subagent's edit is not the model's",
+            &[Read("a.rs"), Change("a.rs"), Sub(&Edit("a.rs"))],
+            &["MEDIUM external_modified_during_session a.rs"],
+        ),
+        (
+            "a failed edit of another session",
+            &[Read("a.rs"), Other(&FailEdit("a.rs")), Edit("a.rs")],
+            &[],
+        ),
+        (
+            "another session has only read it",
+            &[Read("a.rs"), Other(&Read("a.rs")), Edit("a.rs")],
+            &[],
+        ),
+        (
+            "what could not be read is known to be gone",
+            &[Read("a.rs"), Change("a.rs"), MissRead("a.rs"), Edit("a.rs")],
+            &[],
+        ),
+        (
+            "outside of the project",
+            &[Read("/etc/hosts"), Change("/etc/hosts"), Edit("/etc/hosts")],
+            &[],
+        ),
+    ]);
+}
+
+#[test]
+fn external_modified_during_session() {
+    const MODIFIED: &[&str] = &["MEDIUM external_modified_during_session a.rs"];
+    assert_found(&[
+        ("changed after it was seen", &[Read("a.rs"), Change("a.rs")], MODIFIED),
+        ("changed after it was written", &[Edit("a.rs"), Change("a.rs")], MODIFIED),
+        ("by another session", &[Read("a.rs"), Other(&Edit("a.rs"))], MODIFIED),
+        (
+            "a document counts too",
+            &[Read("a.md"), Change("a.md")],
+            &["MEDIUM external_modified_during_session a.md"],
+        ),
+        (
+            "the latest change comes first",
+            &[Read("a.rs"), Read("b.rs"), Change("b.rs"), Change("a.rs"), Change("b.rs")],
+            &[
+                "MEDIUM external_modified_during_session b.rs",
+                "MEDIUM external_modified_during_session a.rs",
+            ],
+        ),
+        ("read again", &[Read("a.rs"), Change("a.rs"), Read("a.rs")], &[]),
+        ("never seen", &[Change("a.rs")], &[]),
+        ("seen by a subagent only", &[Sub(&Read("a.rs")), Change("a.rs")], &[]),
+        ("seen by the other session only", &[Other(&Read("a.rs")), Change("a.rs")], &[]),
+        ("changed before it was seen", &[Change("a.rs"), Read("a.rs")], &[]),
+        ("its own formatter", &[Read("a.rs"), Format("a.rs")], &[]),
+        ("its own subagent", &[Read("a.rs"), Sub(&Edit("a.rs"))], &[]),
+    ]);
+}
+
+#[test]
+fn build_broken_after_my_edit() {
+    const BROKEN: &[&str] = &["MEDIUM build_broken_after_my_edit make"];
+    assert_found(&[
+        ("it had succeeded", &[Run("make", 0), Edit("a.rs"), Run("make", 2)], BROKEN),
+        ("it was never run", &[Edit("a.rs"), Run("make", 2)], BROKEN),
+        (
+            "twice",
+            &[Run("make", 0), Edit("a.rs"), Run("make", 2), Edit("b.rs"), Run("make", 2)],
+            BROKEN,
+        ),
+        ("a subagent's edit is the session's", &[Sub(&Edit("a.rs")), Run("make", 2)], BROKEN),
+        (
+            "an interrupted run says nothing",
+            &[Edit("a.rs"), Interrupt("make"), Run("make", 2)],
+            BROKEN,
+        ),
+        (
+            "three times, too far apart to be repeated",
+            &[Edit("a.rs"), Run("make", 2), Wait(20), Run("make", 2), Wait(20), Run("make", 2)],
+            &["HIGH build_broken_after_my_edit make"],
+        ),
+        (
+            "at three in half an hour it is the other rule's",
+            &[Edit("a.rs"), Run("make", 2), Run("make", 2), Run("make", 2)],
+            &["HIGH repeated_failed_build make"],
+        ),
+        ("red, then green", &[Edit("a.rs"), Run("make", 2), Edit("a.rs"), Run("make", 0)], &[]),
+        ("flaky", &[Run("make", 0), Edit("a.rs"), Run("make", 2), Run("make", 0)], &[]),
+        ("green in general", &[Edit("a.rs"), Run("make a", 2), Run("make", 0)], &[]),
+        (
+            "green in particular",
+            &[Edit("a.rs"), Run("make", 2), Run("make a", 0), Run("makers", 0)],
+            BROKEN,
+        ),
+        (
+            "green in general before",
+            &[Edit("a.rs"), Run("make", 0), Run("make a", 2)],
+            &["MEDIUM build_broken_after_my_edit make a"],
+        ),
+        ("no edit", &[Run("make", 0), Run("make", 2)], &[]),
+        ("broken before the first edit", &[Run("make", 2), Edit("a.rs"), Run("make", 2)], &[]),
+        (
+            "broken without an edit",
+            &[Edit("a.rs"), Run("make", 0), Run("make", 2), Edit("a.rs"), Run("make", 2)],
+            &[],
+        ),
+        ("a document", &[Run("make", 0), Edit("README.md"), Run("make", 2)], &[]),
+        ("its own formatter", &[Run("make", 0), Format("a.rs"), Run("make", 2)], &[]),
+        ("another session's edit", &[Run("make", 0), Other(&Edit("a.rs")), Run("make", 2)], &[]),
+        ("another session's build", &[Edit("a.rs"), Other(&Run("make", 2))], &[]),
+        ("an edit elsewhere", &[Run("make", 0), Edit("/etc/hosts"), Run("make", 2)], &[]),
+        ("no build", &[Edit("a.rs"), Run("ls", 2)], &[]),
+        ("a failed edit", &[Run("make", 0), FailEdit("a.rs"), Run("make", 2)], &[]),
+        ("interrupted", &[Run("make", 0), Edit("a.rs"), Interrupt("make")], &[]),
+    ]);
+}
+
+#[test]
+fn repeated_failed_build() {
+    const REPEATED: &[&str] = &["HIGH repeated_failed_build make"];
+    assert_found(&[
+        ("three times", &[Run("make", 2), Run("make", 2), Run("make", 2)], REPEATED),
+        (
+            "other commands between",
+            &[Run("make", 2), Run("build", 0), Run("make", 2), Run("ls", 0), Run("make", 2)],
+            REPEATED,
+        ),
+        (
+            "an interrupted run between",
+            &[Run("make", 2), Run("make", 2), Interrupt("make"), Run("make", 2)],
+            REPEATED,
+        ),
+        (
+            "more often than is kept",
+            &[
+                Run("make", 2),
+                Run("make", 2),
+                Run("make", 2),
+                Run("make", 2),
+                Run("make", 2),
+                Run("make", 2),
+                Run("make", 2),
+                Run("make", 2),
+                Run("make", 2),
+                Run("make", 2),
+            ],
+            REPEATED,
+        ),
+        ("in a subagent too", &[Sub(&Run("make", 2)), Run("make", 2), Run("make", 2)], REPEATED),
+        ("twice", &[Run("make", 2), Run("make", 2)], &[]),
+        (
+            "a success between",
+            &[Run("make", 2), Run("make", 2), Run("make", 0), Run("make", 2)],
+            &[],
+        ),
+        ("flaky", &[Run("make", 2), Run("make", 2), Run("make", 2), Run("make", 0)], &[]),
+        (
+            "not in half an hour",
+            &[Run("make", 2), Wait(20), Run("make", 2), Wait(20), Run("make", 2)],
+            &[],
+        ),
+        ("long ago", &[Run("make", 2), Run("make", 2), Run("make", 2), Wait(31)], &[]),
+        ("three commands", &[Run("make", 2), Run("make a", 2), Run("make b", 2)], &[]),
+        ("two sessions", &[Run("make", 2), Run("make", 2), Other(&Run("make", 2))], &[]),
+        (
+            "interrupted",
+            &[Run("make", 2), Interrupt("make"), Interrupt("make"), Run("make", 2)],
+            &[],
+        ),
+        ("no build", &[Run("ls", 2), Run("ls", 2), Run("ls", 2)], &[]),
+    ]);
+}
+
+// Far enough apart not to be `repeated_failed_build` too.
+#[test]
+fn test_stuck() {
+    assert_found(&[
+        (
+            "three times",
+            &[
+                Tests("test", &["adds", "sums"]),
+                Wait(20),
+                Tests("test", &["adds", "other"]),
+                Wait(20),
+                Tests("test", &["adds"]),
+            ],
+            &["MEDIUM test_stuck adds"],
+        ),
+        (
+            "by several commands",
+            &[Tests("test", &["adds"]), Tests("test adds", &["adds"]), Tests("test -v", &["adds"])],
+            &["MEDIUM test_stuck adds"],
+        ),
+        (
+            "a run that was not built between",
+            &[
+                Tests("test", &["adds"]),
+                Wait(20),
+                Run("test", 101),
+                Wait(20),
+                Tests("test", &["adds"]),
+                Wait(20),
+                Tests("test", &["adds"]),
+            ],
+            &["MEDIUM test_stuck adds"],
+        ),
+        (
+            "another command's pass",
+            &[
+                Tests("test", &["adds"]),
+                Wait(20),
+                Tests("test", &["adds"]),
+                Run("make", 0),
+                Wait(20),
+                Tests("test", &["adds"]),
+            ],
+            &["MEDIUM test_stuck adds"],
+        ),
+    ]);
+}
+
+#[test]
+fn test_not_stuck() {
+    assert_found(&[
+        ("twice", &[Tests("test", &["adds"]), Tests("test", &["adds"])], &[]),
+        (
+            "a pass between",
+            &[
+                Tests("test", &["adds"]),
+                Tests("test", &["adds"]),
+                Tests("test", &[]),
+                Tests("test", &["adds"]),
+            ],
+            &[],
+        ),
+        (
+            "it passed while another failed",
+            &[
+                Tests("test", &["adds"]),
+                Tests("test", &["adds"]),
+                Wait(20),
+                Tests("test", &["sums"]),
+                Wait(20),
+                Tests("test", &["adds"]),
+            ],
+            &[],
+        ),
+        (
+            "flaky",
+            &[
+                Tests("test", &["adds"]),
+                Tests("test", &["adds"]),
+                Tests("test", &["adds"]),
+                Tests("test", &[]),
+            ],
+            &[],
+        ),
+        (
+            "it passed alone",
+            &[
+                Tests("test", &["cart::adds"]),
+                Wait(20),
+                Tests("test", &["cart::adds"]),
+                Wait(20),
+                Tests("test", &["cart::adds"]),
+                Tests("test adds", &[]),
+            ],
+            &[],
+        ),
+        (
+            "it passed with all others",
+            &[
+                Tests("test -p a", &["adds"]),
+                Wait(20),
+                Tests("test -p a", &["adds"]),
+                Wait(20),
+                Tests("test -p a", &["adds"]),
+                Tests("test", &[]),
+            ],
+            &[],
+        ),
+        (
+            "three tests",
+            &[
+                Tests("test", &["adds"]),
+                Wait(20),
+                Tests("test", &["sums"]),
+                Wait(20),
+                Tests("test", &["other"]),
+            ],
+            &[],
+        ),
+    ]);
+}
+
+#[test]
+fn context_pressure() {
+    for (case, used, size, threshold, expected) in [
+        ("70 % of the window", Some(140_000), Some(200_000), None, true),
+        ("less", Some(139_999), Some(200_000), None, false),
+        ("as much as was set", Some(50_000), Some(200_000), Some(50_000), true),
+        ("less than was set", Some(190_000), Some(200_000), Some(195_000), false),
+        ("set, and the window unknown", Some(50_000), None, Some(50_000), true),
+        ("the window unknown", Some(1_000_000), None, None, false),
+        ("no window at all", Some(1), Some(0), None, false),
+        ("its use unknown", None, Some(200_000), Some(1), false),
+        ("as large as can be", Some(u64::MAX), Some(u64::MAX), None, true),
+    ] {
+        let mut scene = Scene::new();
+        scene.world.settings.context_pressure_threshold = threshold;
+        scene.prompt("s");
+        let usage = Usage { window_used: used, window_size: size, ..Usage::default() };
+        scene.observe(&Observation::Usage { session: key("s"), usage });
+        assert_eq!(scene.kinds("s") == [Kind::ContextPressure], expected, "{case}");
+    }
+}
+
+#[test]
+fn a_compaction_relieves_the_window_until_the_next_request_says_otherwise() {
+    let mut scene = Scene::new();
+    scene.prompt("s");
+    scene.fill_window("s", 150_000, 200_000);
+    assert_eq!(scene.kinds("s"), [Kind::ContextPressure]);
+    scene.start("s", "compact");
+    assert_eq!(scene.kinds("s"), []);
+    // The transcript was read on, and has no later request.
+    scene.fill_window("s", 150_000, 200_000);
+    assert_eq!(scene.kinds("s"), []);
+    scene.fill_window("s", 20_000, 200_000);
+    scene.fill_window("s", 150_000, 200_000);
+    assert_eq!(scene.kinds("s"), [Kind::ContextPressure]);
+}
+
+#[test]
+fn an_edit_of_another_session_that_saw_nothing_is_nobodys_matter() {
+    let mut scene = Scene::new();
+    scene.edit("other", "a.rs");
+    scene.edit("s", "b.rs");
+    scene.edit("other", "b.rs");
+    assert_eq!(scene.kinds("s"), [Kind::ExternalModifiedDuringSession]);
+    assert_eq!(scene.kinds("other"), []);
+    assert!(!scene.prompt("s").contains("external_changes"));
+}
+
+#[test]
+fn a_change_that_is_reported_late_counts_from_when_it_was_made() {
+    let mut scene = Scene::new();
+    let made_at = scene.now;
+    scene.read("s", "a.rs");
+    let change = Observation::ExternalChange { path: path("a.rs") };
+    scene.world.observe(&change, made_at);
+    assert_eq!(scene.kinds("s"), []);
+    scene.world.observe(&change, scene.now);
+    assert_eq!(scene.kinds("s"), [], "at the same moment the order can't be told");
+    scene.observe(&change);
+    assert_eq!(scene.kinds("s"), [Kind::ExternalModifiedDuringSession]);
+}
+
+#[test]
+fn what_was_found_names_the_place_the_command_and_the_files() {
+    let mut scene = Scene::new();
+    scene.run("s", "cargo test", 0);
+    scene.edit("s", "src/cart.rs");
+    scene.edit("s", "src/shop.rs");
+    scene.run("s", "cargo test", 101);
+    let found = serde_json::to_value(scene.findings("s")).unwrap();
+    assert_eq!(
+        found,
+        json!([{
+            "kind": "build_broken_after_my_edit",
+            "severity": "medium",
+            "channel": "prompt",
+            "evidence": "`cargo test` failed once, last just now (exit 101): error[E0308]: mismatched types; it \
+                     had succeeded 6 min ago, before your edit of src/shop.rs and src/cart.rs",
+        "suggestion": "Run `cargo test` again after fixing src/cart.rs:12: it has failed since your edit of \
+                       src/shop.rs and src/cart.rs.",
+        "related_files": ["src/shop.rs", "src/cart.rs"],
+        }])
+    );
+}

@@ -1,0 +1,67 @@
+//! How a tool call ended.
+
+use crate::agent::{Report, Status, beginning};
+
+/// The exit statuses with which a shell says that a command was ended by somebody: SIGINT, SIGTERM.
+const ENDED_BY_SOMEBODY: [i64; 2] = [130, 143];
+
+const MAX_ERROR_BYTES: usize = 512;
+const MAX_PLACE_BYTES: usize = 512;
+
+/// How many failed tests of one run are kept.
+pub(super) const MAX_FAILED_TESTS: usize = 16;
+const MAX_TEST_NAME_BYTES: usize = 200;
+
+/// How a tool call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Well.
+    Succeeded,
+    /// Not well.
+    Failed {
+        /// The exit status of a command, where it is known.
+        exit_code: Option<i64>,
+    },
+    /// Somebody ended it, which says nothing about the project.
+    Interrupted,
+    /// Nobody has said it yet.
+    Unknown,
+}
+
+impl Outcome {
+    /// What a command with this exit status came to.
+    pub(super) fn of_exit(exit_code: i64) -> Self {
+        match exit_code {
+            0 => Self::Succeeded,
+            code if ENDED_BY_SOMEBODY.contains(&code) => Self::Interrupted,
+            code => Self::Failed { exit_code: Some(code) },
+        }
+    }
+
+    pub(super) fn is_failure(self) -> bool {
+        matches!(self, Self::Failed { .. })
+    }
+}
+
+impl From<Status> for Outcome {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Succeeded => Self::Succeeded,
+            Status::Failed { interrupted: true, .. } => Self::Interrupted,
+            Status::Failed { exit_code, interrupted: false } => Self::Failed { exit_code },
+            Status::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// As much of a report as is kept.
+pub(super) fn brief(report: &Report) -> Report {
+    let place = report.place.as_ref();
+    Report {
+        error: report.error.as_deref().map(|error| beginning(error, MAX_ERROR_BYTES).to_owned()),
+        place: place.filter(|(file, _)| file.len() <= MAX_PLACE_BYTES).cloned(),
+        failed_tests: (report.failed_tests.iter().take(MAX_FAILED_TESTS))
+            .map(|name| beginning(name, MAX_TEST_NAME_BYTES).to_owned())
+            .collect(),
+    }
+}

@@ -6,6 +6,7 @@ mod patch;
 mod payload;
 mod result;
 mod tool;
+pub mod transcript;
 
 use std::fmt;
 

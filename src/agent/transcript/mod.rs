@@ -84,9 +84,9 @@ impl Transcript {
         });
     }
 
-    /// Whether the last bytes were the beginning of a line that is not read yet.
-    pub fn is_inside_line(&self) -> bool {
-        self.lines.half_bytes() > 0
+    /// How many bytes are kept of a line that has no end yet.
+    pub fn half_bytes(&self) -> usize {
+        self.lines.half_bytes()
     }
 
     /// Forgets the half of a line, to be fed again from its beginning; returns how many bytes of it

@@ -47,6 +47,8 @@ fn main() {
     write_transcript(&path, SIZE);
 
     let lines = time(|| cut_into_lines(&path));
+    // From here on the peak is ours, where the system lets us forget the one before.
+    drop(fs_err::write("/proc/self/clear_refs", "5"));
     let before = peak_memory();
     let mut steps = Vec::new();
     let whole = time(|| read_in_steps(home.path(), &path, &mut steps));

@@ -29,9 +29,9 @@ impl SessionFile {
         Self { transcript, named_at, number: None, offset: 0, is_behind: false }
     }
 
-    /// Whether it was never there yet.
+    /// Whether an event has named it and it was never there yet.
     pub(super) fn is_awaited(&self) -> bool {
-        self.number.is_none()
+        self.named_at.is_some() && self.number.is_none()
     }
 
     /// Whether it is the session's own file, and no subagent's.

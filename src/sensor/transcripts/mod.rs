@@ -119,10 +119,18 @@ impl Session {
 
     /// An event has named the file at `path`.
     fn name(&mut self, key: &SessionKey, path: &Path, call: u64) {
-        let awaited = self.files.values().filter(|file| file.is_awaited()).count();
         if let Some(file) = self.files.get_mut(path) {
             file.named_at = Some(call);
-        } else if self.files.len() < MAX_FILES && awaited < MAX_AWAITED {
+            return;
+        }
+        let awaited = || self.files.iter().filter(|(_, file)| file.is_awaited());
+        if awaited().count() >= MAX_AWAITED {
+            let oldest = awaited().min_by_key(|(_, file)| file.named_at);
+            if let Some(oldest) = oldest.map(|(path, _)| path.clone()) {
+                self.files.remove(&oldest);
+            }
+        }
+        if self.files.len() < MAX_FILES {
             let file = SessionFile::new(key, self.owner, Some(call));
             self.files.insert(path.to_owned(), file);
         }

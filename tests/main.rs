@@ -19,4 +19,5 @@ mod races;
 mod replay;
 mod script;
 mod support;
+mod transcripts;
 mod uninstall;

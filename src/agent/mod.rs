@@ -9,6 +9,7 @@ mod report;
 mod result;
 mod shell;
 mod tool;
+pub mod transcript;
 
 use std::fmt;
 

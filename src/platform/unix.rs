@@ -57,6 +57,14 @@ pub fn open_private_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Opens a file of somebody else to read it. A link at its name is an error, and what is there instead of
+/// a file, such as a pipe, does not make us wait.
+pub fn open_without_following(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+    Ok(options.open(path)?.into_parts().0)
+}
+
 /// Makes a directory of ours that is there already private to this user.
 pub fn make_private_dir(path: &Path) -> io::Result<()> {
     make_private(path, 0o700)
@@ -80,7 +88,7 @@ pub fn attributes(metadata: &Metadata) -> Attributes {
 }
 
 /// What tells a file from others on the same system, whatever their names.
-pub(super) fn file_number(metadata: &Metadata) -> u64 {
+pub fn file_number(metadata: &Metadata) -> u64 {
     metadata.ino()
 }
 

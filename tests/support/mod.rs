@@ -7,6 +7,7 @@ pub mod mcp;
 pub mod npm;
 pub mod process;
 pub mod snapshot;
+pub mod transcript;
 pub mod tree;
 
 /// How many times as long the long tests are to run: `TMA1_TEST_SCALE`, 1 unless it is set.

@@ -4,26 +4,59 @@ use crate::agent::command::Purpose;
 
 /// What a script, target or task of this name is for, such as `test:unit` or `build-release`.
 pub(super) fn purpose_of_name(name: &str) -> Purpose {
-    let has = |parts: &[&str]| {
-        name.split([':', '-', '_', '.', '/', ' ']).any(|part| {
-            let part = part.to_ascii_lowercase();
-            parts.contains(&part.as_str())
-        })
-    };
-    if has(&NO_RUNS) {
+    if has(name, &NO_RUNS) {
         Purpose::Other
-    } else if has(&TESTS) {
+    } else if has(name, &TESTS) {
         Purpose::Test
-    } else if has(&BUILDS) || is_camel_case_build(name) {
+    } else if has(name, &BUILDS) || is_camel_case_build(name) {
         Purpose::Build
     } else {
         Purpose::Other
     }
 }
 
+/// What a target of `make` is for: it builds what it is named after, unless the name says what else.
+pub(super) fn purpose_of_target(name: &str) -> Purpose {
+    match purpose_of_name(name) {
+        Purpose::Other if !has(name, &NO_RUNS) && !has(name, &NO_FILES) => Purpose::Build,
+        purpose => purpose,
+    }
+}
+
+fn has(name: &str, parts: &[&str]) -> bool {
+    name.split([':', '-', '_', '.', '/', ' ']).any(|part| {
+        let part = part.to_ascii_lowercase();
+        parts.contains(&part.as_str())
+    })
+}
+
 /// These run no build and no test, whatever else is in the name.
 const NO_RUNS: [&str; 9] =
     ["clean", "deps", "fix", "fmt", "format", "install", "setup", "up", "watch"];
+
+/// Targets by which projects do something else than build.
+const NO_FILES: [&str; 20] = [
+    "deploy",
+    "dev",
+    "down",
+    "exec",
+    "help",
+    "list",
+    "logs",
+    "migrate",
+    "publish",
+    "push",
+    "restart",
+    "run",
+    "seed",
+    "serve",
+    "shell",
+    "start",
+    "status",
+    "stop",
+    "tags",
+    "uninstall",
+];
 
 const TESTS: [&str; 7] = ["e2e", "pytest", "spec", "specs", "test", "tests", "unittest"];
 

@@ -6,7 +6,7 @@ use crate::agent::command::build_tools::{
 };
 use crate::agent::command::goals::{of_gradle, of_maven, of_sbt, of_xcodebuild};
 use crate::agent::command::launchers::launched;
-use crate::agent::command::naming::purpose_of_name;
+use crate::agent::command::naming::{purpose_of_name, purpose_of_target};
 use crate::agent::shell::{Part, file_name};
 
 /// What a simple command is for.
@@ -129,6 +129,7 @@ fn of_runner(name: &str, arguments: &[&str]) -> Purpose {
         ("make" | "gmake" | "nmake", None) => Purpose::Build,
         // What GNU's conventions call the target that tests.
         ("make" | "gmake", Some(&"check")) | ("rake", None) => Purpose::Test,
+        ("make" | "gmake" | "nmake", _) => most_telling(targets.map(purpose_of_target)),
         ("nx", _) => {
             let named = arguments.iter().filter_map(|word| word.strip_prefix("--target="));
             most_telling(targets.chain(named).map(purpose_of_name))
@@ -285,6 +286,9 @@ mod tests {
              gcc -c a.c
              bundle exec rubocop
              ./build.sh
+             make -C . app
+             make main.o
+             make clean all
              bash scripts/build.sh
              time cargo build
              timeout 60 make",

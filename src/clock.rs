@@ -21,6 +21,12 @@ impl Timestamp {
         self.0
     }
 
+    /// From a time that a file system tells.
+    pub fn from_system(time: SystemTime) -> Self {
+        let since_epoch = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+    }
+
     /// How long before `self` the moment `earlier` was; zero if it was not before.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
@@ -61,8 +67,7 @@ impl Tally {
 /// The present moment.
 #[expect(clippy::disallowed_methods, reason = "this is the place that reads the wall clock")]
 pub fn now() -> Timestamp {
-    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+    Timestamp::from_system(SystemTime::now())
 }
 
 /// The monotonic clock, for deadlines.

@@ -74,7 +74,8 @@ impl Hooks {
             let mut world = self.world();
             world.apply(&event, &root, now);
             let project_root = Some(root).filter(|root| !root.is_empty());
-            let logged = self.log.append(Entry { at: now, agent, project_root, payload });
+            let logged =
+                self.log.append(Entry { at: now, agent, project_root, observed: None, payload });
             // What is not sent was not said, so there is no answer where none is sent.
             let answer = if self.injection { world.answer(&event, now) } else { Answer::Nothing };
             (answer, logged)

@@ -1,5 +1,6 @@
 //! What the operating systems do differently, behind one interface: one file a system, kept tiny.
 
+use std::fs::Metadata;
 use std::io;
 use std::path::Path;
 use std::time::SystemTime;
@@ -38,9 +39,22 @@ pub struct Version {
 impl Version {
     /// The state of the file at `path` now; none if it can't be looked at.
     pub fn of(path: &Path) -> Option<Self> {
-        let metadata = fs_err::symlink_metadata(path).ok()?;
+        Self::told_by(&fs_err::symlink_metadata(path).ok()?)
+    }
+
+    /// The same of the file that `path` leads to, if it is a link.
+    pub fn behind(path: &Path) -> Option<Self> {
+        Self::told_by(&fs_err::metadata(path).ok()?)
+    }
+
+    fn told_by(metadata: &Metadata) -> Option<Self> {
         let modified = metadata.modified().ok()?;
-        Some(Self { number: file_number(&metadata), size: metadata.len(), modified })
+        Some(Self { number: file_number(metadata), size: metadata.len(), modified })
+    }
+
+    /// When the file was written last.
+    pub const fn modified(self) -> SystemTime {
+        self.modified
     }
 }
 

@@ -1,4 +1,6 @@
 //! Sensors: what we learn by looking, beside what the agents tell.
 
+pub mod observer;
 pub mod project;
 pub mod transcripts;
+pub mod views;

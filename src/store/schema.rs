@@ -3,14 +3,14 @@
 use rusqlite::Connection;
 
 /// The newest schema version of this program, kept in `user_version`.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 /// What brings a database from each version to the next, from an empty one on.
 ///
 /// `ts` is in milliseconds since the Unix epoch. `payload` is what the hook sent, with over-long
-/// strings cut. `project_root` is where the session was then; directories change. The other columns
-/// repeat what is looked for.
-pub(super) const STEPS: [(i64, &str); 2] = [(0, TABLES), (1, PROJECT_ROOT)];
+/// strings cut. `project_root` is where the session was then, and `observed` what was seen just before:
+/// directories, files and transcripts change. The other columns repeat what is looked for.
+pub(super) const STEPS: [(i64, &str); 3] = [(0, TABLES), (1, PROJECT_ROOT), (2, OBSERVED)];
 
 const TABLES: &str = "
     CREATE TABLE tma1_hook_events (
@@ -34,6 +34,11 @@ const TABLES: &str = "
 const PROJECT_ROOT: &str = "
     ALTER TABLE tma1_hook_events ADD COLUMN project_root TEXT;
     PRAGMA user_version = 2;
+";
+
+const OBSERVED: &str = "
+    ALTER TABLE tma1_hook_events ADD COLUMN observed TEXT;
+    PRAGMA user_version = 3;
 ";
 
 /// What became of a database that was to be brought up to date.

@@ -10,7 +10,9 @@ fn entry(at: i64, session: &str) -> Entry {
     })
     .to_string();
     let project_root = Some("/home/dev/shop".to_owned());
-    Entry { at: Timestamp::from_unix_millis(at), agent: Agent::Codex, project_root, payload }
+    let at = Timestamp::from_unix_millis(at);
+    let observed = (session == "s1").then(|| "[]".to_owned());
+    Entry { at, agent: Agent::Codex, project_root, observed, payload }
 }
 
 fn entries(database: &Database, since: i64) -> Vec<Entry> {
@@ -112,7 +114,7 @@ fn a_database_of_a_newer_version_is_left_alone() {
     let path = folder.path().join("tma1.db");
     Database::open(&path).unwrap().connection.pragma_update(None, "user_version", 99).unwrap();
     let error = Database::open(&path).unwrap_err();
-    assert!(error.to_string().ends_with("has schema 99, this version of tma1 knows up to 2"));
+    assert!(error.to_string().ends_with("has schema 99, this version of tma1 knows up to 3"));
 }
 
 #[test]

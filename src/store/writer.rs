@@ -57,7 +57,7 @@ struct Queued {
 impl Queued {
     fn new(entry: Entry, written: oneshot::Sender<()>, counts: &Arc<Counts>) -> Self {
         counts.queued.fetch_add(1, Ordering::Relaxed);
-        counts.queued_bytes.fetch_add(entry.payload.len(), Ordering::Relaxed);
+        counts.queued_bytes.fetch_add(entry.size(), Ordering::Relaxed);
         Self { entry, written: Some(written), counts: Arc::clone(counts) }
     }
 
@@ -70,7 +70,7 @@ impl Queued {
 impl Drop for Queued {
     fn drop(&mut self) {
         self.counts.queued.fetch_sub(1, Ordering::Relaxed);
-        self.counts.queued_bytes.fetch_sub(self.entry.payload.len(), Ordering::Relaxed);
+        self.counts.queued_bytes.fetch_sub(self.entry.size(), Ordering::Relaxed);
         if self.written.is_some() {
             self.counts.lost.fetch_add(1, Ordering::Relaxed);
         }

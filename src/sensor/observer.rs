@@ -1,0 +1,158 @@
+//! The thread that looks when an event gives reason to, so that a slow disk holds up no answer.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::agent::{EventKind, HookEvent, SessionKey};
+use crate::clock::Timestamp;
+use crate::platform::Version;
+use crate::sensor::transcripts::Transcripts;
+use crate::sensor::views::Views;
+use crate::world::Observation;
+
+/// How long an answer waits for what is seen. What comes later is told with the next event.
+const PATIENCE: Duration = Duration::from_millis(60);
+
+/// How many events may wait to be looked at. A disk that has stalled must not fill the memory.
+const MAX_WAITING: usize = 256;
+
+/// How many observations that came too late are kept.
+const MAX_LATE: usize = 1024;
+
+/// How much of a transcript is read at once, in bytes: a few milliseconds' worth. A longer one is read
+/// on while nobody waits.
+const BUDGET: usize = 1024 * 1024;
+
+/// Looks at files and transcripts.
+#[derive(Debug)]
+pub struct Observer {
+    requests: SyncSender<Request>,
+    late: Late,
+}
+
+/// What nobody waited for any more.
+type Late = Arc<Mutex<VecDeque<Observation>>>;
+
+#[derive(Debug)]
+struct Request {
+    event: HookEvent,
+    root: String,
+    at: Timestamp,
+    answer: oneshot::Sender<Vec<Observation>>,
+}
+
+impl Observer {
+    /// Starts the thread. It ends when the observer is dropped.
+    pub fn start(transcripts: Transcripts) -> io::Result<Self> {
+        let (requests, received) = sync_channel(MAX_WAITING);
+        let late = Late::default();
+        let worker = Worker {
+            transcripts,
+            views: Views::default(),
+            unread: VecDeque::new(),
+            late: Arc::clone(&late),
+        };
+        std::thread::Builder::new()
+            .name("observer".to_owned())
+            .spawn(move || worker.run(&received))?;
+        Ok(Self { requests, late })
+    }
+
+    /// What is to be known before `event`, which happened in the project at `root`.
+    pub async fn look(&self, event: &HookEvent, root: &str, at: Timestamp) -> Vec<Observation> {
+        let mut seen: Vec<_> = lock(&self.late).drain(..).collect();
+        let (answer, answered) = oneshot::channel();
+        let request = Request { event: event.clone(), root: root.to_owned(), at, answer };
+        if self.requests.try_send(request).is_ok()
+            && let Ok(Ok(answer)) = tokio::time::timeout(PATIENCE, answered).await
+        {
+            seen.extend(answer);
+        }
+        seen
+    }
+}
+
+struct Worker {
+    transcripts: Transcripts,
+    views: Views,
+    /// The transcripts that are not read to their end.
+    unread: VecDeque<(SessionKey, String)>,
+    late: Late,
+}
+
+impl Worker {
+    fn run(mut self, requests: &Receiver<Request>) {
+        loop {
+            let request = if self.unread.is_empty() {
+                requests.recv().map_err(|_| TryRecvError::Disconnected)
+            } else {
+                requests.try_recv()
+            };
+            match request {
+                Ok(request) => self.answer(request),
+                Err(TryRecvError::Empty) => self.read_on(),
+                Err(TryRecvError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn answer(&mut self, Request { event, root, at, answer }: Request) {
+        let version = |path: &str| Version::behind(Path::new(path));
+        let mut seen = self.views.take(&event, &root, at, &version);
+        if let Some(transcript) = event.transcript.filter(|_| may_have_grown(&event.kind)) {
+            seen.extend(self.read(event.session, transcript));
+        }
+        if let Err(seen) = answer.send(seen) {
+            self.tell_later(seen);
+        }
+    }
+
+    fn read_on(&mut self) {
+        if let Some((session, transcript)) = self.unread.pop_front() {
+            let seen = self.read(session, transcript);
+            self.tell_later(seen);
+        }
+    }
+
+    fn read(&mut self, session: SessionKey, transcript: String) -> Vec<Observation> {
+        let reading = self.transcripts.read_on(&session, &transcript, BUDGET);
+        let unread = (session, transcript);
+        if reading.more && !self.unread.contains(&unread) {
+            self.unread.push_back(unread);
+        }
+        reading.observations
+    }
+
+    fn tell_later(&self, seen: Vec<Observation>) {
+        let mut late = lock(&self.late);
+        late.extend(seen);
+        let excess = late.len().saturating_sub(MAX_LATE);
+        late.drain(..excess);
+    }
+}
+
+/// Whether the answer to an event may tell of tokens, or the event follows on the end of a command.
+fn may_have_grown(kind: &EventKind) -> bool {
+    match kind {
+        EventKind::SessionStart(_)
+        | EventKind::UserPromptSubmit { .. }
+        | EventKind::PostToolUse(_)
+        | EventKind::Stop { .. }
+        | EventKind::PreCompact => true,
+        EventKind::SessionEnd
+        | EventKind::PreToolUse(_)
+        | EventKind::RejectedCalls(_)
+        | EventKind::TurnBroken
+        | EventKind::Other => false,
+    }
+}
+
+fn lock(late: &Mutex<VecDeque<Observation>>) -> MutexGuard<'_, VecDeque<Observation>> {
+    late.lock().unwrap_or_else(PoisonError::into_inner)
+}

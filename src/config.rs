@@ -59,6 +59,9 @@ pub struct Config {
     /// `TMA1_CONTEXT_PRESSURE_THRESHOLD`: from how many tokens in its window on a session is told that
     /// the window fills up; without it, from 70 % of the window on.
     pub context_pressure_threshold: Option<u64>,
+    /// On with `TMA1_ENABLE_FILE_CALLBACK=1`: the block is also written to `.tma1-context.md` in the
+    /// project, for agents without hooks.
+    pub file_callback: bool,
     /// `TMA1_LOG`: which messages the daemon logs, in the syntax of `RUST_LOG`.
     pub log: String,
 }
@@ -93,6 +96,7 @@ impl Config {
             port: port.unwrap_or(DEFAULT_PORT),
             injection: !environment.is_on("TMA1_DISABLE_INJECTION"),
             context_pressure_threshold: threshold.map(NonZeroU64::get),
+            file_callback: environment.is_on("TMA1_ENABLE_FILE_CALLBACK"),
             log,
         })
     }
@@ -127,6 +131,7 @@ mod tests {
             port: 14318,
             injection: true,
             context_pressure_threshold: None,
+            file_callback: false,
             log: "info".to_owned(),
         };
         assert_eq!(config(&[]), Ok(defaults));

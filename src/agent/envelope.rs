@@ -8,6 +8,9 @@ use serde_json::json;
 
 use crate::agent::Agent;
 
+/// How Codex is told to go on.
+pub const GO_ON: &str = r#"{"continue":true}"#;
+
 /// What an event is answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
@@ -56,7 +59,7 @@ impl Envelope {
     pub fn seal(self, event: &str, answer: Answer) -> Reply {
         match (self, event, answer) {
             // Codex's own way of saying "go on", which it takes everywhere.
-            (Self::Codex, "PreToolUse", _) => Reply::Json(json!({"continue": true}).to_string()),
+            (Self::Codex, "PreToolUse", _) => Reply::Json(GO_ON.to_owned()),
             (
                 Self::ClaudeCode,
                 "SessionStart" | "UserPromptSubmit" | "PreCompact",

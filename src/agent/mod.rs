@@ -14,7 +14,7 @@ pub mod transcript;
 use std::fmt;
 
 pub use command::{Command, Purpose};
-pub use envelope::{Answer, Envelope, Reply};
+pub use envelope::{Answer, Envelope, GO_ON, Reply};
 pub use event::{EventError, EventKind, HookEvent, SessionKey, StartSource};
 pub use payload::Payload;
 pub(crate) use payload::beginning;

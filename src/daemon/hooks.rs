@@ -8,10 +8,14 @@ use tokio::task::{JoinError, spawn_blocking};
 
 use crate::agent::{Agent, Answer, Envelope, EventError, HookEvent, Payload, Reply};
 use crate::clock::{self, Tally, Timestamp};
+use crate::config::Config;
+use crate::daemon::callback::Callback;
+use crate::daemon::counters::{Counters, Outcome};
 use crate::daemon::state::{Question, Which};
+use crate::sensor::observer::Observer;
 use crate::sensor::project::Projects;
 use crate::store::{Database, Entry, EventLog, StoreError};
-use crate::world::{SessionState, Settings, World};
+use crate::world::{Observation, SessionState, Settings, World};
 
 /// How long an answer waits for its event to be in the log. A hook waits 500 ms in all; a disk that
 /// takes longer than this costs the log its promise, not the agent its answer.
@@ -26,7 +30,11 @@ pub(super) struct Hooks {
     world: Mutex<World>,
     log: EventLog,
     projects: Arc<Projects>,
+    observer: Observer,
     injection: bool,
+    counters: Counters,
+    /// Where the block is to be written to a file too.
+    callback: Option<Arc<Callback>>,
     rejected: Tally,
     unlogged: Tally,
 }
@@ -55,27 +63,43 @@ pub(super) enum Unusable {
 }
 
 impl Hooks {
-    /// Takes events into `world` and `log`; says nothing unless `injection` is on.
-    pub(super) fn new(world: World, log: EventLog, projects: Projects, injection: bool) -> Self {
-        let (world, projects) = (Mutex::new(world), Arc::new(projects));
-        let (rejected, unlogged) = (Tally::default(), Tally::default());
-        Self { world, log, projects, injection, rejected, unlogged }
+    /// Takes events into `world` and `log`; says nothing unless injection is on.
+    pub(super) fn new(
+        world: World,
+        log: EventLog,
+        projects: Projects,
+        observer: Observer,
+        config: &Config,
+    ) -> Self {
+        Self {
+            world: Mutex::new(world),
+            log,
+            projects: Arc::new(projects),
+            observer,
+            injection: config.injection,
+            counters: Counters::default(),
+            callback: config.file_callback.then(Arc::default),
+            rejected: Tally::default(),
+            unlogged: Tally::default(),
+        }
     }
 
     /// Takes one event and answers it.
     pub(super) async fn handle(&self, agent: Agent, envelope: Envelope, body: Bytes) -> Reply {
-        let now = clock::now();
+        let (now, begun) = (clock::now(), clock::monotonic());
         let (event, payload, root) = match self.look_at(agent, body).await {
             Ok(seen) => seen,
             Err(reason) => return self.reject(&reason),
         };
+        let seen = self.observer.look(&event, &root, now).await;
+        let observed = (!seen.is_empty()).then(|| serde_json::to_string(&seen).ok()).flatten();
         let (answer, logged) = {
             // Under one lock, so that the log has the events in the order in which they were folded.
             let mut world = self.world();
-            world.apply(&event, &root, now);
+            fold(&mut world, &event, &root, &seen, now);
+            self.call_back(&world, &event, &root, now);
             let project_root = Some(root).filter(|root| !root.is_empty());
-            let logged =
-                self.log.append(Entry { at: now, agent, project_root, observed: None, payload });
+            let logged = self.log.append(Entry { at: now, agent, project_root, observed, payload });
             // What is not sent was not said, so there is no answer where none is sent.
             let answer = if self.injection { world.answer(&event, now) } else { Answer::Nothing };
             (answer, logged)
@@ -88,7 +112,20 @@ impl Hooks {
                 "events were answered before they were logged"
             );
         }
-        if self.injection { envelope.seal(&event.name, answer) } else { Reply::Empty }
+        let reply = if self.injection { envelope.seal(&event.name, answer) } else { Reply::Empty };
+        self.counters.count(&event.name, Outcome::of(&reply), clock::monotonic() - begun);
+        reply
+    }
+
+    /// Writes the block to a file, if that is wanted, while nobody waits for it.
+    fn call_back(&self, world: &World, event: &HookEvent, root: &str, now: Timestamp) {
+        if let Some(callback) = self.callback.as_ref().filter(|_| Callback::is_due(event))
+            && !root.is_empty()
+            && let Some(block) = world.context(&event.session, now)
+        {
+            let (callback, root) = (Arc::clone(callback), root.to_owned());
+            drop(spawn_blocking(move || callback.write(&root, block)));
+        }
     }
 
     /// The event, what the log keeps of it, and the root of its project. Whatever can take long here
@@ -127,6 +164,16 @@ impl Hooks {
         world.session_state(key?, question.actions, clock::now())
     }
 
+    /// What became of the events so far.
+    pub(super) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// How many sessions are in memory.
+    pub(super) fn sessions(&self) -> usize {
+        self.world().sessions()
+    }
+
     fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -138,6 +185,7 @@ impl Hooks {
 
     /// Counts a request that is no event, mentions it once a minute, and answers with nothing.
     pub(super) fn reject(&self, reason: &Unusable) -> Reply {
+        self.counters.count_rejected();
         if let Some(count) = self.rejected.count(clock::now()) {
             let reason = anyhow::Chain::new(reason).map(ToString::to_string).collect::<Vec<_>>();
             tracing::warn!(count, reason = reason.join(": "), "requests that are no hook events");
@@ -151,12 +199,29 @@ fn read(agent: Agent, body: &[u8]) -> Result<(HookEvent, String), EventError> {
     Ok((HookEvent::from_payload(agent, &payload)?, payload.to_string()))
 }
 
-/// A world as the log tells it, from `since` on.
+/// Folds an event into the world, with what was seen on the way.
+///
+/// A file that an event is about was changed before it. What a transcript tells is about a session
+/// that has to be known.
+fn fold(world: &mut World, event: &HookEvent, root: &str, seen: &[Observation], at: Timestamp) {
+    let (of_files, of_transcripts): (Vec<_>, Vec<_>) =
+        seen.iter().partition(|observation| observation.is_of_file());
+    for observation in of_files {
+        world.observe(observation, at);
+    }
+    world.apply(event, root, at);
+    for observation in of_transcripts {
+        world.observe(observation, at);
+    }
+}
+
+/// A world as the log tells it, from `since` on. With `injection` it knows what it has said.
 pub(super) fn rebuild(
     database: &Database,
     since: Timestamp,
     projects: &Projects,
     settings: Settings,
+    injection: bool,
 ) -> Result<World, StoreError> {
     let mut world = World::new(settings);
     database.entries_since(since, |entry| {
@@ -166,7 +231,11 @@ pub(super) fn rebuild(
                 .project_root
                 .or_else(|| world.settled_root(&event).map(str::to_owned))
                 .unwrap_or_else(|| projects.root_of(&event.cwd));
-            world.apply(&event, &root, entry.at);
+            let seen = entry.observed.and_then(|seen| serde_json::from_str(&seen).ok());
+            fold(&mut world, &event, &root, &seen.unwrap_or_else(Vec::new), entry.at);
+            if injection {
+                drop(world.answer(&event, entry.at));
+            }
         }
     })?;
     Ok(world)

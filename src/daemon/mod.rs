@@ -1,7 +1,9 @@
 //! The daemon: takes the hook events, folds them into the world and the log, answers from the world.
 
 mod access;
+mod callback;
 pub mod client;
+mod counters;
 mod error;
 mod hooks;
 mod messages;
@@ -22,7 +24,9 @@ use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
 use crate::platform;
+use crate::sensor::observer::Observer;
 use crate::sensor::project::Projects;
+use crate::sensor::transcripts::Transcripts;
 use crate::setup::purge;
 use crate::store::{Database, EventLog};
 use crate::world::Settings;
@@ -43,6 +47,9 @@ const MAX_HELPERS: usize = 8;
 /// How far back events are folded into the world again when the daemon starts.
 const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// How often the log says what became of the hooks.
+const REPORT_INTERVAL: Duration = Duration::from_secs(5 * 60);
+
 /// Runs the daemon until it is asked to end, then lets it finish what it has begun.
 pub fn run(config: &Config, paths: &Paths, messages: &Messages) -> Result<(), DaemonError> {
     platform::create_private_dir(&paths.data())?;
@@ -61,7 +68,9 @@ pub fn run(config: &Config, paths: &Paths, messages: &Messages) -> Result<(), Da
         let token = Token::read_or_create(&paths.token())?;
         // The first helper is there for good: without one, the runtime panics when it gets no other.
         drop(tokio::task::spawn_blocking(|| ()).await);
-        let routes = Arc::new(Routes { hooks: start(config, paths)?, token });
+        let started = clock::monotonic();
+        let routes = Arc::new(Routes { hooks: start(config, paths)?, token, started });
+        let reporting = tokio::spawn(report(Arc::clone(&routes)));
         messages.line(format_args!(
             "tma1 {} is listening on 127.0.0.1:{}, with its data in {}. Ctrl-C ends it.",
             env!("CARGO_PKG_VERSION"),
@@ -69,6 +78,7 @@ pub fn run(config: &Config, paths: &Paths, messages: &Messages) -> Result<(), Da
             paths.display(&paths.data()),
         ));
         server::serve(listener, routes, shutdown).await;
+        reporting.abort();
         Ok(())
     });
     // What is still queued for the log is written when the last connection lets go of it.
@@ -112,13 +122,24 @@ async fn listen(port: u16) -> Result<TcpListener, DaemonError> {
     }
 }
 
+/// Says every few minutes what became of the hooks, if there were any.
+async fn report(routes: Arc<Routes>) {
+    loop {
+        tokio::time::sleep(REPORT_INTERVAL).await;
+        for (event, report) in routes.hooks.counters().report_if_fresh().unwrap_or_default() {
+            tracing::info!(event, %report, "hooks");
+        }
+    }
+}
+
 /// Opens the log and folds what it holds of the last day into a new world.
 fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
     let database = Database::open(&paths.database())?;
     let projects = Projects::new(&paths.home);
     let settings = Settings { context_pressure_threshold: config.context_pressure_threshold };
     let since = clock::now().minus(REMEMBERED);
-    let world = hooks::rebuild(&database, since, &projects, settings)?;
+    let world = hooks::rebuild(&database, since, &projects, settings, config.injection)?;
     let log = EventLog::start(database)?;
-    Ok(Hooks::new(world, log, projects, config.injection))
+    let observer = Observer::start(Transcripts::new(paths))?;
+    Ok(Hooks::new(world, log, projects, observer, config))
 }

@@ -1,6 +1,6 @@
 //! Which request goes where.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Bytes, Incoming};
@@ -10,6 +10,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use serde_json::json;
 
 use crate::agent::{Agent, Envelope, Reply};
+use crate::clock;
 use crate::daemon::MAX_EVENT_BYTES;
 use crate::daemon::access::{self, Refusal};
 use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION};
@@ -27,6 +28,8 @@ type HttpResponse = Response<Full<Bytes>>;
 pub(super) struct Routes {
     pub hooks: Hooks,
     pub token: Token,
+    /// On the monotonic clock.
+    pub started: Instant,
 }
 
 impl Routes {
@@ -35,7 +38,7 @@ impl Routes {
         let (head, body) = request.into_parts();
         let mut response = match access::check(&head, &self.token) {
             Err(refusal) => refused(refusal),
-            Ok(()) => route(&self.hooks, &head, body).await,
+            Ok(()) => self.route(&head, body).await,
         };
         response.headers_mut().insert(
             HeaderName::from_static(PROTOCOL_HEADER),
@@ -43,21 +46,36 @@ impl Routes {
         );
         response
     }
-}
 
-async fn route(hooks: &Hooks, head: &Parts, body: Incoming) -> HttpResponse {
-    match (head.uri.path(), &head.method) {
-        ("/health", &Method::GET) => health(hooks),
-        ("/api/hooks", &Method::POST) => {
-            let reply = event(hooks, head.uri.query().unwrap_or_default(), body).await;
-            content(StatusCode::OK, reply.content_type(), reply.into_body())
+    async fn route(&self, head: &Parts, body: Incoming) -> HttpResponse {
+        let hooks = &self.hooks;
+        match (head.uri.path(), &head.method) {
+            ("/health", &Method::GET) => health(hooks),
+            ("/api/hooks", &Method::POST) => {
+                let reply = event(hooks, head.uri.query().unwrap_or_default(), body).await;
+                content(StatusCode::OK, reply.content_type(), reply.into_body())
+            }
+            ("/api/hooks", _) => not_allowed("POST"),
+            ("/api/session-state", &Method::GET) => {
+                session_state(hooks, head.uri.query().unwrap_or_default())
+            }
+            ("/api/status", &Method::GET) => self.status(),
+            ("/health" | "/api/session-state" | "/api/status", _) => not_allowed("GET"),
+            _ => failure(StatusCode::NOT_FOUND, "there is nothing here"),
         }
-        ("/api/hooks", _) => not_allowed("POST"),
-        ("/api/session-state", &Method::GET) => {
-            session_state(hooks, head.uri.query().unwrap_or_default())
-        }
-        ("/health" | "/api/session-state", _) => not_allowed("GET"),
-        _ => failure(StatusCode::NOT_FOUND, "there is nothing here"),
+    }
+
+    /// How the daemon is and what became of the hooks.
+    fn status(&self) -> HttpResponse {
+        let status = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "pid": std::process::id(),
+            "uptime_s": (clock::monotonic() - self.started).as_secs(),
+            "sessions": self.hooks.sessions(),
+            "events_lost": self.hooks.lost(),
+            "hooks": self.hooks.counters().report(),
+        });
+        content(StatusCode::OK, "application/json", status.to_string())
     }
 }
 

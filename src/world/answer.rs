@@ -11,7 +11,7 @@ impl World {
     /// What the agent is told in answer to an event that was [applied](Self::apply).
     ///
     /// A finding that is told this way is not told again soon. So this is asked for an answer that
-    /// is sent, and for no other: not when injection is off, not when events are only replayed.
+    /// is sent, or was when the event is replayed, and for no other: not when injection is off.
     pub fn answer(&mut self, event: &HookEvent, now: Timestamp) -> Answer {
         if event.kind == (EventKind::Stop { stop_hook_active: true }) {
             // The turn goes on because a Stop hook blocked it. To say anything would block it again,
@@ -39,6 +39,13 @@ impl World {
             _ => None,
         };
         answer.unwrap_or(Answer::Nothing)
+    }
+
+    /// The block as it would be told now, with every finding; none if we don't know the session. To ask
+    /// changes nothing.
+    pub fn context(&self, key: &SessionKey, now: Timestamp) -> Option<String> {
+        let (key, _) = self.sessions.get_key_value(key)?;
+        self.full_digest(key, now).map(|digest| render::block(&digest))
     }
 
     /// The block in answer to a prompt or the start of a session.

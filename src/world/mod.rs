@@ -183,6 +183,11 @@ impl World {
         Some(SessionState::of(key, session, actions, self.find(session, now), now))
     }
 
+    /// How many sessions we know.
+    pub fn sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
     /// Whether we know that the session has ended.
     pub fn has_ended(&self, key: &SessionKey) -> bool {
         self.sessions.get(key).is_some_and(|session| session.ended)

@@ -38,6 +38,13 @@ pub enum Observation {
     },
 }
 
+impl Observation {
+    /// Whether it is about a file of a project, and not about what a transcript tells.
+    pub const fn is_of_file(&self) -> bool {
+        matches!(self, Self::ExternalChange { .. } | Self::OwnChange { .. })
+    }
+}
+
 /// The tokens that a session has used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {

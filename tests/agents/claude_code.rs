@@ -75,6 +75,13 @@ impl ClaudeCode {
         command
     }
 
+    /// A session in a terminal, to be started by the caller.
+    pub fn terminal_command(&self, home: &TestHome, mock: &MockAnthropic) -> Command {
+        let mut command = self.command(home);
+        command.env("ANTHROPIC_BASE_URL", mock.base_url()).arg("--dangerously-skip-permissions");
+        command
+    }
+
     /// Runs a subcommand, which reaches no model.
     pub fn run(&self, home: &TestHome, arguments: &[&str]) -> Run {
         Run::of(self.command(home).args(arguments), PROMPT_LIMIT)

@@ -12,7 +12,7 @@ use crate::support::process::Run;
 const FIRST_ANSWER: &str = "The notes are written.";
 
 /// A home with Codex in it, and our hooks.
-fn installed_home() -> TestHome {
+pub fn installed_home() -> TestHome {
     let home = TestHome::new();
     Codex::configure(&home, &json!({}));
     home.tma1(&["install", "--adapter", "codex"]).succeeded();

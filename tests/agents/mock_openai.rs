@@ -18,6 +18,7 @@ pub enum Responses {}
 #[derive(Debug, Default)]
 pub struct Turn {
     output: Vec<Value>,
+    input_tokens: Option<u64>,
     error: Option<(StatusCode, &'static str)>,
     delay: Duration,
 }
@@ -57,6 +58,12 @@ impl Turn {
         let call =
             json!({"type": "tool_search_call", "execution": "client", "arguments": arguments});
         self.call(call, "tsc")
+    }
+
+    /// The same turn, in answer to a request of this size.
+    pub fn input_tokens(mut self, tokens: u64) -> Self {
+        self.input_tokens = Some(tokens);
+        self
     }
 
     /// The same turn, after a while.
@@ -102,12 +109,13 @@ impl Turn {
         }
         response["status"] = json!("completed");
         response["output"] = json!(self.output);
+        let input_tokens = self.input_tokens.unwrap_or(100);
         response["usage"] = json!({
-            "input_tokens": 100,
+            "input_tokens": input_tokens,
             "input_tokens_details": {"cached_tokens": 30},
             "output_tokens": 40,
             "output_tokens_details": {"reasoning_tokens": 10},
-            "total_tokens": 140,
+            "total_tokens": input_tokens + 40,
         });
         events.push(json!({"type": "response.completed", "response": response}));
         events

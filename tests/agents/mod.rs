@@ -6,6 +6,8 @@ pub mod closed_loop;
 pub mod closed_loop_codex;
 pub mod codex;
 pub mod codex_trust;
+mod findings;
+mod findings_codex;
 mod installed;
 mod mcp;
 pub mod mock_anthropic;

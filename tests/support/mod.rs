@@ -7,6 +7,8 @@ pub mod mcp;
 pub mod npm;
 pub mod process;
 pub mod snapshot;
+#[cfg(target_os = "linux")]
+pub mod terminal;
 pub mod transcript;
 pub mod tree;
 

@@ -4,6 +4,7 @@
 //! and when a turn begins or ends. What changes while a command of an agent runs is the command's
 //! doing, and so is what changes right after an edit: an agent's own formatter runs then.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -14,6 +15,9 @@ use crate::world::Observation;
 
 /// How many files are known. Beyond it the one that was used for longest ago is forgotten.
 const MAX_FILES: usize = 2048;
+
+/// How many files are looked at in one go; on a local disk that takes less than a millisecond.
+const MAX_LOOKED_AT: usize = 256;
 
 /// How many commands can run at once, background ones included.
 const MAX_RUNNING: usize = 256;
@@ -171,17 +175,19 @@ impl Views {
         self.files.insert(path.to_owned(), Known { version, changed_by: by, used });
     }
 
-    /// Looks at every known file of the project.
+    /// Looks at the known files of the project that were used last.
     fn look_around(
         &mut self,
         root: &str,
         at: Timestamp,
         version: &impl Fn(&str) -> Option<Version>,
     ) -> Vec<Observation> {
-        let mut paths: Vec<_> =
-            self.files.keys().filter(|path| is_below(path, root)).cloned().collect();
-        // In an order that does not depend on the map.
-        paths.sort_unstable();
+        let mut known: Vec<_> =
+            self.files.iter().filter(|(path, _)| is_below(path, root)).collect();
+        // No two were used at once, so the order does not depend on the map.
+        known.sort_unstable_by_key(|(_, known)| Reverse(known.used));
+        let paths: Vec<_> =
+            known.into_iter().take(MAX_LOOKED_AT).map(|(path, _)| path.clone()).collect();
         self.look(paths.iter(), root, at, version)
     }
 

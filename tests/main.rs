@@ -11,6 +11,7 @@
 mod agents;
 mod daemon;
 mod field_cases;
+mod freshness;
 mod hook;
 mod install;
 mod kill;

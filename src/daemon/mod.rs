@@ -51,7 +51,14 @@ const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
 const REPORT_INTERVAL: Duration = Duration::from_secs(5 * 60);
 
 /// Runs the daemon until it is asked to end, then lets it finish what it has begun.
-pub fn run(config: &Config, paths: &Paths, messages: &Messages) -> Result<(), DaemonError> {
+///
+/// Once it listens, as the only daemon of its data, `begun` is called where that holds up nobody.
+pub fn run(
+    config: &Config,
+    paths: &Paths,
+    messages: &Messages,
+    begun: impl FnOnce() + Send + 'static,
+) -> Result<(), DaemonError> {
     platform::create_private_dir(&paths.data())?;
     platform::make_private_dir(&paths.data())?;
     purge::mark(&paths.data())?;
@@ -77,6 +84,7 @@ pub fn run(config: &Config, paths: &Paths, messages: &Messages) -> Result<(), Da
             config.port,
             paths.display(&paths.data()),
         ));
+        drop(tokio::task::spawn_blocking(begun));
         server::serve(listener, routes, shutdown).await;
         reporting.abort();
         Ok(())

@@ -8,6 +8,7 @@ pub mod codex_trust;
 pub mod diff;
 pub mod disk;
 pub mod edit;
+pub mod freshness;
 pub mod install;
 mod known;
 pub mod lock;

@@ -626,6 +626,27 @@ const ROWS: &[Row] = &[
         assert_eq!(it.commands(SETTINGS, "Stop"), ["bell"]);
         assert_eq!(it.own_hooks(SETTINGS), 0);
     }),
+    // A link that came with a repository.
+    ("a project whose links lead to the user's own files", |it| {
+        it.repository();
+        it.write("~/.bashrc", "alias ll='ls -l'\n").write("../other/CLAUDE.md", "# Other\n");
+        for to in ["~/.bashrc", "../other/CLAUDE.md", ".git/HEAD", "~/not-there"] {
+            for name in ["CLAUDE.md", ".gitignore"] {
+                it.link(name, it.path(to)).refuses("install", "is no file of the project");
+                let run = it.with_adapters(&["install"]);
+                assert!(run.stderr.contains("--skip-project-files"), "{run:#?}");
+                fs_err::remove_file(it.path(name)).unwrap();
+            }
+        }
+        it.link("CLAUDE.md", "/dev/zero").refuses("install", "CLAUDE.md");
+        it.with_adapters(&["install", "--skip-project-files"]).succeeded();
+        fs_err::remove_file(it.path("CLAUDE.md")).unwrap();
+        it.uninstall();
+        // Within the project they are the user's way to have two names for one file.
+        it.write("docs/agents.md", "# Agents\n").link("CLAUDE.md", "docs/agents.md");
+        it.link("docs/here", "..").link("AGENTS.md", "docs/here/CLAUDE.md");
+        it.there_and_back_but(&["demo-project/.gitignore"]);
+    }),
     // 8, 50, 51
     ("a path of one version, of a build or of an interpreter baked in", |it| {
         it.install();

@@ -41,20 +41,9 @@ pub(super) fn plan(
     let receipt = read_receipt(&mut plan, &paths.receipt())?;
     let mut kept = receipt.clone();
     for artifact in artifacts.iter().filter(|artifact| artifact.wanted) {
-        let target = plan.inspect(&artifact.path)?;
-        let planned = match &artifact.content {
-            Content::Whole(whole) => {
-                install_whole(artifact, whole, target, receipt.record(&artifact.path), options)?
-            }
-            Content::Shared(shared) => {
-                let (planned, remark) = install_shared(artifact, shared, target, known)?;
-                if let Some(remark) = remark {
-                    plan.note(&artifact.path, Reason::Remark(remark));
-                }
-                planned
-            }
-        };
-        match planned {
+        let record = receipt.record(&artifact.path);
+        let planned = plan_artifact(&mut plan, artifact, record, options, known);
+        match planned.map_err(|error| artifact.explained(error))? {
             Planned::Stays(reason) => plan.note(&artifact.path, reason),
             // A purge takes its folder, so an uninstall needs to know nothing of it.
             Planned::InPlace(_) if artifact.is_kept() => {}
@@ -79,6 +68,36 @@ pub(super) fn plan(
         plan.record_first(&paths.receipt(), &kept)?;
     }
     Ok(plan)
+}
+
+fn plan_artifact(
+    plan: &mut Plan,
+    artifact: &Artifact,
+    record: Option<&Record>,
+    options: Options,
+    known: &KnownEdits,
+) -> Result<Planned, PlanError> {
+    let target = plan.inspect(&artifact.path)?;
+    if let Some(project) = &artifact.project {
+        target.require_in_project(project)?;
+    }
+    match &artifact.content {
+        Content::Whole(whole) => install_whole(artifact, whole, target, record, options),
+        Content::Shared(shared) => {
+            let (planned, remark) = install_shared(artifact, shared, target, known)?;
+            if let Some(remark) = remark {
+                plan.note(&artifact.path, Reason::Remark(remark));
+            }
+            Ok(planned)
+        }
+    }
+}
+
+impl Artifact {
+    /// Why the artifact can't be installed, with how to do without it if that is possible.
+    fn explained(&self, error: PlanError) -> PlanError {
+        if self.project.is_some() { PlanError::Project(Box::new(error)) } else { error }
+    }
 }
 
 /// Adds the removal of the folders of ours that are left empty by the removal of the `swept` files.

@@ -134,6 +134,9 @@ pub enum PlanError {
         /// Why.
         reason: EditError,
     },
+    /// The same for a file of a project, which an install can do without.
+    #[error(transparent)]
+    Project(Box<PlanError>),
     /// A file that we need is somebody else's.
     #[error("{} is in the way: it is not a file of tma1", .0.display())]
     Foreign(PathBuf),
@@ -148,6 +151,9 @@ impl PlanError {
         match self {
             Self::Refused(refusal) => refusal.hint(),
             Self::Edit { reason, .. } => reason.hint(),
+            Self::Project(error) => {
+                format!("{}, or leave the project alone: --skip-project-files", error.hint())
+            }
             Self::Foreign(_) => "move it away, then try again".to_owned(),
             Self::Program(_) => "start tma1 by a path that leads to its file".to_owned(),
         }

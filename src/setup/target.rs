@@ -78,6 +78,9 @@ pub enum Reason {
     /// A write would make it ours.
     #[error("{} belongs to another user", .0.display())]
     OtherOwner(PathBuf),
+    /// A file of the project that is none.
+    #[error("it leads to {}, which is no file of the project", .0.display())]
+    OutsideProject(PathBuf),
     /// A build of Nix, whose files never change.
     #[error("it lies in the Nix store ({})", .0.display())]
     NixStore(PathBuf),
@@ -104,6 +107,7 @@ impl Refusal {
             Reason::OtherOwner(_) => {
                 "run as the user whose home directory this is, without sudo".to_owned()
             }
+            Reason::OutsideProject(_) => "make it a file of its own".to_owned(),
             Reason::NixStore(_) => "make it an ordinary file, try again, and copy the hooks into \
                  your Nix configuration"
                 .to_owned(),
@@ -129,6 +133,20 @@ impl Target {
             resolved,
             before,
         })
+    }
+
+    /// Requires that the file is one of `project`: a link that came with the project, as a clone of a
+    /// repository brings it, must not lead us to the user's own files, nor to those of Git.
+    pub fn require_in_project(&self, project: &Path) -> Result<(), Refusal> {
+        let refuse = |reason| Refusal { path: self.path.clone(), reason };
+        let root =
+            fs_err::canonicalize(project).map_err(|error| refuse(Reason::Unreadable(error)))?;
+        let leads = || refuse(Reason::OutsideProject(self.resolved.clone()));
+        let inside = self.resolved.strip_prefix(root).map_err(|_| leads())?;
+        if inside.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
+            return Err(leads());
+        }
+        Ok(())
     }
 
     /// The folder of the file.

@@ -138,11 +138,14 @@ pub struct Artifact {
     /// Whether an install puts it there. If not, it is a place where an earlier one may have, and
     /// where an uninstall looks.
     pub wanted: bool,
+    /// The project whose file it is, if it is one. Whoever made the project, not the user, may have
+    /// said where its links lead.
+    pub project: Option<PathBuf>,
 }
 
 impl Artifact {
     fn new(path: PathBuf, content: Content, why: &'static str) -> Self {
-        Self { path, content, why, wanted: true }
+        Self { path, content, why, wanted: true, project: None }
     }
 
     /// Whether an uninstall leaves it, for a purge to take with its folder.

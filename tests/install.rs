@@ -173,3 +173,21 @@ fn wrong_usage_exits_with_2() {
         assert_eq!(run.status, Some(2), "{run:#?}");
     }
 }
+
+#[test]
+fn a_place_that_is_not_there_is_named_with_what_to_do() {
+    let home = TestHome::new();
+    let run = home.tma1(&[&INSTALL[..], &["--project", "missing"]].concat());
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    assert!(run.stderr.starts_with("error: the project can't be found\n"), "{run:#?}");
+    assert!(run.stderr.contains("`missing`") && run.stderr.contains("\nhint: "), "{run:#?}");
+    let gone = home.tmp().join("gone");
+    fs_err::create_dir(&gone).unwrap();
+    let script = format!("rmdir '{}'; exec \"$@\"", gone.display());
+    let mut shell = home.command("/bin/sh");
+    shell.current_dir(&gone).args(["-c", &script, "sh"]).arg(home.binary()).args(INSTALL);
+    let run = Run::of(&mut shell, Duration::from_secs(30));
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    assert!(run.stderr.starts_with("error: the working directory can't be found\n"), "{run:#?}");
+    assert!(run.stderr.contains("\nhint: "), "{run:#?}");
+}

@@ -768,7 +768,7 @@ const ROWS: &[Row] = &[
         it.write("~/.claude/skills/tma1-setup/notes.md", "mine\n");
         let before = it.exact_tree();
         let said = it.install().stdout;
-        assert!(said.contains("you have changed it, so it stays; --force"), "{said}");
+        assert!(said.contains("you have changed it, so it stays; install --force"), "{said}");
         assert_same(&before, &it.exact_tree());
         it.with_adapters(&["install", "--force"]).succeeded();
         assert_eq!(it.text(SKILL), ours);

@@ -153,7 +153,7 @@ fn install_whole(
             return Ok(Planned::InPlace(written));
         }
         let is_known = before.bytes == bytes
-            || whole.is_own(&before.bytes)
+            || whole.is_own(&target)
             || artifact.is_kept() && artifact.path.with_file_name(purge::MARKER).is_file()
             || record.is_some_and(|record| record.wrote(&before.bytes));
         match (whole, record) {
@@ -214,11 +214,19 @@ impl Whole {
         }
     }
 
-    /// Whether `bytes` are a former version of the file, by themselves.
-    pub(super) fn is_own(&self, bytes: &[u8]) -> bool {
+    /// Whether the file that is there is ours by what it is, or by where.
+    ///
+    /// A script at our own path is ours whatever is in it, as the agents run it for us: an earlier
+    /// version or half of one. What a link leads to is elsewhere, and ours only by its head.
+    pub(super) fn is_own(&self, target: &Target) -> bool {
         const SCRIPT_HEAD: &[u8] = b"Written by `tma1 install";
+        let has_head =
+            |bytes: &[u8]| bytes.windows(SCRIPT_HEAD.len()).any(|part| part == SCRIPT_HEAD);
         match self {
-            Self::Script(_) => bytes.windows(SCRIPT_HEAD.len()).any(|part| part == SCRIPT_HEAD),
+            Self::Script(_) => {
+                !target.through_link
+                    || target.before.as_ref().is_some_and(|file| has_head(&file.bytes))
+            }
             Self::Program(_) | Self::Text(_) | Self::Marker => false,
         }
     }

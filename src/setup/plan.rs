@@ -101,7 +101,7 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Self::Absent => "it is not there",
             Self::NothingOfOurs => "there is nothing of ours in it",
-            Self::Modified => "you have changed it, so it stays; --force replaces it",
+            Self::Modified => "you have changed it, so it stays; install --force replaces it",
             Self::Foreign => "it is not ours, so it stays",
             Self::Kept => "left in place",
             Self::Outdated => {

@@ -72,7 +72,7 @@ fn remove_whole(
     record: Option<&Record>,
 ) -> Result<Planned, PlanError> {
     let Some(before) = &target.before else { return Ok(Err(Reason::Absent)) };
-    let is_own = whole.is_own(&before.bytes)
+    let is_own = whole.is_own(&target)
         || record.is_some_and(|record| record.wrote(&before.bytes))
         || matches!(whole, Whole::Text(text) if text.as_bytes() == before.bytes);
     match (whole, is_own) {

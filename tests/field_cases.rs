@@ -647,6 +647,28 @@ const ROWS: &[Row] = &[
         it.link("docs/here", "..").link("AGENTS.md", "docs/here/CLAUDE.md");
         it.there_and_back_but(&["demo-project/.gitignore"]);
     }),
+    ("a command that its user has put something around run twice, or left to fail", |it| {
+        let before = it.tree();
+        it.install();
+        it.rewrite(SETTINGS, |settings| {
+            for (event, around) in [("Stop", "timeout 5 @ || true"), ("Setup", "@; lint")] {
+                let command = &mut settings["hooks"][event][0]["hooks"][0]["command"];
+                *command = around.replace('@', command.as_str().unwrap()).into();
+            }
+        });
+        let installed = it.json(SETTINGS);
+        let said = it.install().stdout;
+        assert!(said.contains("is yours and runs our script, so no second one is added"), "{said}");
+        let mut left = it.json(SETTINGS);
+        left["hooks"]["Setup"][0]["id"] = "tma1".into();
+        assert_eq!(left, installed);
+        let said = it.uninstall().stdout;
+        assert!(said.contains("it stays, so change or remove it"), "{said}");
+        assert_eq!(it.json(SETTINGS)["hooks"].as_object().unwrap().len(), 1);
+        fs_err::remove_file(it.path(SETTINGS)).unwrap();
+        fs_err::remove_dir(it.path("~/.claude")).unwrap();
+        assert_same(&before, &it.tree());
+    }),
     // 8, 50, 51
     ("a path of one version, of a build or of an interpreter baked in", |it| {
         it.install();

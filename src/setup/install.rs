@@ -84,8 +84,8 @@ fn plan_artifact(
     match &artifact.content {
         Content::Whole(whole) => install_whole(artifact, whole, target, record, options),
         Content::Shared(shared) => {
-            let (planned, remark) = install_shared(artifact, shared, target, known)?;
-            if let Some(remark) = remark {
+            let (planned, remarks) = install_shared(artifact, shared, target, known)?;
+            for remark in remarks {
                 plan.note(&artifact.path, Reason::Remark(remark));
             }
             Ok(planned)
@@ -177,20 +177,20 @@ fn install_shared(
     shared: &Shared,
     target: Target,
     known: &KnownEdits,
-) -> Result<(Planned, Option<Remark>), PlanError> {
+) -> Result<(Planned, Vec<Remark>), PlanError> {
     let edit = |text: &[u8]| shared.install_into(text);
     let (target, edited) = edit_whole(target, |text| known.edit(shared, text, None, edit))?;
     let edited =
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
     let record = Record { created: target.before.is_none(), sha256: None, trace: edited.trace };
     if target.before.as_ref().is_some_and(|before| before.bytes == edited.bytes) {
-        return Ok((Planned::InPlace(record), edited.remark));
+        return Ok((Planned::InPlace(record), edited.remarks));
     }
     target.require_writable()?;
     let mode = target.before.as_ref().map_or(shared.mode_of_new(), |before| before.attributes.mode);
     let after = Some(After { bytes: edited.bytes, mode });
     let change = Change { target, after, why: artifact.why, hooks: edited.hooks };
-    Ok((Planned::Change(Box::new(change), record), edited.remark))
+    Ok((Planned::Change(Box::new(change), record), edited.remarks))
 }
 
 impl Whole {

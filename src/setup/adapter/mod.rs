@@ -202,7 +202,7 @@ pub(super) struct Edited {
     /// What was done, in hooks, if the file is about these.
     pub(super) hooks: Option<Tally>,
     /// What the user should know of it.
-    pub(super) remark: Option<Remark>,
+    pub(super) remarks: Vec<Remark>,
 }
 
 /// Why a file of the user is left alone.
@@ -281,7 +281,7 @@ impl Shared {
 
 impl From<Vec<u8>> for Edited {
     fn from(bytes: Vec<u8>) -> Self {
-        Self { bytes: bytes.into(), trace: Trace::default(), hooks: None, remark: None }
+        Self { bytes: bytes.into(), trace: Trace::default(), hooks: None, remarks: Vec::new() }
     }
 }
 
@@ -297,7 +297,7 @@ impl From<hooks::Edited> for Edited {
             bytes: edited.bytes.into(),
             trace: edited.trace,
             hooks: Some(edited.tally).filter(|tally| *tally != Tally::default()),
-            remark: edited.remark,
+            remarks: edited.remarks,
         }
     }
 }

@@ -97,7 +97,7 @@ pub type Redo<'r> = &'r dyn Fn(&Change) -> Option<Change>;
 /// Takes every step of `plan`.
 pub fn apply(plan: &Plan, redo: Redo<'_>, disk: &impl Disk) -> Result<(), ApplyError> {
     for change in plan.changes() {
-        change.target.require_writable()?;
+        change.target.require_replaceable()?;
     }
     for leftover in leftovers(plan) {
         // What can't be removed now does no harm, and the next run tries again.

@@ -166,7 +166,7 @@ fn install_whole(
             }
         }
     }
-    target.require_writable()?;
+    target.require_replaceable()?;
     let after = Some(After { bytes, mode });
     let change = Change { target, after, why: artifact.why, hooks: None };
     Ok(Planned::Change(Box::new(change), written))

@@ -233,7 +233,7 @@ impl Plan {
             _ => false,
         };
         if !is_in_place {
-            target.require_writable()?;
+            target.require_replaceable()?;
             let why = "what an uninstall needs to know";
             self.push(Change { target, after, why, hooks: None });
         }

@@ -154,12 +154,37 @@ impl Target {
         self.resolved.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Requires that the file may be changed, or created.
+    /// Requires that the file may be changed with all that the system keeps about it, or created.
     pub fn require_writable(&self) -> Result<(), Refusal> {
+        self.require_replaceable()?;
+        let group = self.before.as_ref().map(|before| before.attributes.group);
+        match group.filter(|group| !self.may_keep_group(*group)) {
+            None => Ok(()),
+            Some(group) => self.refuse(Reason::OtherGroup(group)),
+        }
+    }
+
+    /// Requires that the file may be removed, or replaced by one that is wholly ours.
+    pub fn require_replaceable(&self) -> Result<(), Refusal> {
         match self.obstacle() {
             None => Ok(()),
-            Some(reason) => Err(Refusal { path: self.path.clone(), reason }),
+            Some(reason) => self.refuse(reason),
         }
+    }
+
+    fn refuse(&self, reason: Reason) -> Result<(), Refusal> {
+        Err(Refusal { path: self.path.clone(), reason })
+    }
+
+    /// Whether a new file in the place of this one can have its group.
+    fn may_keep_group(&self, group: u32) -> bool {
+        let hands_it_down = || {
+            fs_err::metadata(self.folder()).is_ok_and(|folder| {
+                let folder = platform::attributes(&folder);
+                folder.group == group && platform::hands_down_group(folder)
+            })
+        };
+        platform::may_give_to_group(group) || hands_it_down()
     }
 
     fn obstacle(&self) -> Option<Reason> {
@@ -172,9 +197,6 @@ impl Target {
                 Some(Reason::OtherOwner(self.resolved.clone()))
             }
             Some(file) if file.mode & OWNER_WRITES == 0 => Some(Reason::ReadOnly),
-            Some(file) if !platform::may_give_to_group(file.group) => {
-                Some(Reason::OtherGroup(file.group))
-            }
             Some(file) if file.hard_links > 1 => Some(Reason::HardLinks(file.hard_links)),
             _ => folder_obstacle(self.folder()),
         }

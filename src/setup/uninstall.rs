@@ -81,7 +81,7 @@ fn remove_whole(
         (_, false) if record.is_some() => return Ok(Err(Reason::Modified)),
         (_, false) => return Ok(Err(Reason::Foreign)),
     }
-    target.require_writable()?;
+    target.require_replaceable()?;
     Ok(Ok(Change { target, after: None, why: artifact.why, hooks: None }))
 }
 
@@ -108,11 +108,12 @@ fn remove_shared(
         let reason = if keeps { Reason::Kept } else { Reason::NothingOfOurs };
         return Ok((Err(reason), edited.remarks));
     }
-    target.require_writable()?;
     let is_all_ours = record.is_some_and(|record| record.created);
     let after = if is_all_ours && shared.is_blank(&edited.bytes) {
+        target.require_replaceable()?;
         None
     } else {
+        target.require_writable()?;
         Some(After { bytes: edited.bytes, mode: before.attributes.mode })
     };
     let change = Change { target, after, why: artifact.why, hooks: edited.hooks };

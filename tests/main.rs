@@ -15,6 +15,7 @@ mod hook;
 mod install;
 mod kill;
 mod mcp;
+mod prompts;
 mod races;
 mod replay;
 mod script;

@@ -7,6 +7,8 @@ pub mod mcp;
 pub mod npm;
 pub mod process;
 pub mod snapshot;
+#[cfg(unix)]
+pub mod terminal;
 pub mod tree;
 
 /// How many times as long the long tests are to run: `TMA1_TEST_SCALE`, 1 unless it is set.

@@ -191,3 +191,23 @@ fn a_place_that_is_not_there_is_named_with_what_to_do() {
     assert!(run.stderr.starts_with("error: the working directory can't be found\n"), "{run:#?}");
     assert!(run.stderr.contains("\nhint: "), "{run:#?}");
 }
+
+#[test]
+fn a_name_of_a_file_does_not_steer_the_terminal() {
+    let home = TestHome::new();
+    let project = home.root().join("x\u{1b}[8m\nCreated y\r\u{202e}");
+    fs_err::create_dir(&project).unwrap();
+    let run = |more: &[&str]| {
+        home.tma1(&[&INSTALL[..], &["--project", project.to_str().unwrap()], more].concat())
+    };
+    let shown = |text: &str| {
+        assert!(text.contains(r"/x\u{1b}[8m\u{a}Created y\u{d}\u{202e}/CLAUDE.md"), "{text}");
+        assert!(!text.contains(['\u{1b}', '\r', '\u{202e}']), "{text:?}");
+    };
+    shown(&run(&["--dry-run"]).succeeded().stdout);
+    shown(&run(&[]).succeeded().stdout);
+    fs_err::write(project.join("CLAUDE.md"), "<!-- tma1:start -->\n").unwrap();
+    let refusal = run(&[]);
+    assert_eq!(refusal.status, Some(1), "{refusal:#?}");
+    shown(&refusal.stderr);
+}

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::agent::Agent;
 use crate::cli::adapters::{self, Output};
 use crate::cli::{Context, ExitStatus, Failure, prompt};
+use crate::printable::printable;
 use crate::setup::Task;
 use crate::setup::adapter::{Artifact, codex};
 use crate::setup::codex_trust::{self, AppServer, Listing, TrustError, TrustStatus};
@@ -176,7 +177,8 @@ impl Arguments {
             if self.trust_codex_hooks && !self.output.json {
                 let count = codex::EVENTS.len();
                 context.printer.out(format_args!(
-                    "Codex would be told that you trust the {count} hooks that run {command}\n"
+                    "Codex would be told that you trust the {count} hooks that run {}\n",
+                    printable(command)
                 ))?;
             }
             return Ok(Trust::Unknown);
@@ -212,7 +214,7 @@ fn review(
     // Seen from the home directory, so that a project's own hooks are not among them.
     let listing = server.hooks(&context.paths.home)?;
     for warning in &listing.warnings {
-        context.printer.error_line(format_args!("warning: Codex says: {warning}"));
+        context.printer.error_line(format_args!("warning: Codex says: {}", printable(warning)));
     }
     let trust = Trust::in_listing(&listing, command);
     if trust != Trust::Missing || !is_trusted()? {

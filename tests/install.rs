@@ -211,3 +211,24 @@ fn a_name_of_a_file_does_not_steer_the_terminal() {
     assert_eq!(refusal.status, Some(1), "{refusal:#?}");
     shown(&refusal.stderr);
 }
+
+#[test]
+fn who_can_not_read_the_report_is_told_that_all_was_done() {
+    let run = |home: &TestHome, output: &str| {
+        let mut shell = home.command("/bin/sh");
+        shell.args(["-c", &format!("exec \"$@\" {output}"), "sh"]).arg(home.binary()).args(INSTALL);
+        Run::of(&mut shell, Duration::from_secs(30))
+    };
+    if cfg!(target_os = "linux") {
+        let home = TestHome::new();
+        let full = run(&home, ">/dev/full");
+        assert_eq!(full.status, Some(1), "{full:#?}");
+        assert!(full.stderr.starts_with("error: all was done, but the report"), "{full:#?}");
+        assert!(script(&home).is_file());
+    }
+    // Nobody wants to read it.
+    let home = TestHome::new();
+    let closed = run(&home, "| true");
+    assert_eq!((closed.status, closed.stderr.as_str()), (Some(0), ""));
+    assert!(script(&home).is_file());
+}

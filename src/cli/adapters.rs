@@ -91,12 +91,14 @@ impl Output {
         context: &Context,
     ) -> Result<Plan, Failure> {
         let paths = &context.paths;
-        let plan = if self.dry_run {
-            task.plan(artifacts, paths)?
-        } else {
-            task.carry_out(artifacts, paths, &OperatingSystem)?
-        };
-        self.show(&plan, paths, context.printer)?;
+        if self.dry_run {
+            let plan = task.plan(artifacts, paths)?;
+            self.show(&plan, paths, context.printer)?;
+            return Ok(plan);
+        }
+        let plan = task.carry_out(artifacts, paths, &OperatingSystem)?;
+        self.show(&plan, paths, context.printer)
+            .map_err(|error| error.after("all was done, but the report of it can't be written"))?;
         Ok(plan)
     }
 

@@ -21,6 +21,11 @@ impl Failure {
         Self { error: error.into(), hint }
     }
 
+    /// The same with what it did not prevent.
+    pub(super) fn after(self, done: &'static str) -> Self {
+        Self { error: self.error.context(done), hint: self.hint }
+    }
+
     /// Prints the error, its causes and the hint.
     pub fn report(&self, printer: Printer) -> ExitStatus {
         if self.is_broken_pipe() {

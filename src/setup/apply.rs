@@ -70,6 +70,11 @@ impl ApplyError {
                 "another program keeps writing the file; quit running agents, then try again"
                     .to_owned()
             }
+            Self::Write { source, .. } if source.kind() == ErrorKind::ResourceBusy => {
+                "every file is as it was; this one is mounted by itself, as containers do it: mount \
+                 its folder instead"
+                    .to_owned()
+            }
             Self::Write { .. } => {
                 "every file is as it was; mend the reason, then try again".to_owned()
             }

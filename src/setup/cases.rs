@@ -313,7 +313,7 @@ fn a_file_that_appeared_since_planning_is_not_replaced() {
 #[test]
 fn what_may_not_be_changed_is_refused_before_anything_is_written() {
     type Prepare = fn(&Home);
-    let cases: [(&str, Prepare); 13] = [
+    let cases: [(&str, Prepare); 14] = [
         ("read-only", |home| {
             home.chmod(".claude/settings.json", 0o444);
         }),
@@ -342,6 +342,7 @@ fn what_may_not_be_changed_is_refused_before_anything_is_written() {
         ("lock-is-a-folder", |home| {
             fs_err::create_dir_all(home.path(".tma1/install.lock")).unwrap();
         }),
+        ("file-for-own-folder", |home| home.write(".tma1/receipts", "mine")),
         ("own-folder-dangling", |home| symlink("gone", home.path(".tma1")).unwrap()),
         ("nix-store", |home| {
             let settings = home.path(".claude/settings.json");

@@ -226,6 +226,9 @@ impl Snapshot {
         let metadata = match fs_err::symlink_metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return Err(Reason::NotAFolder(first_file(path)));
+            }
             Err(error) => return Err(Reason::Unreadable(error)),
         };
         if !metadata.is_file() {

@@ -315,3 +315,29 @@ fn a_group_that_a_user_is_not_in_is_kept_or_is_no_loss_or_is_in_the_way() {
     assert_eq!(run.status, Some(1), "{run:#?}");
     assert!(run.stderr.contains("a group (id 12345) that you are not in"), "{run:#?}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_is_mounted_by_itself_is_left_with_all_others_and_the_user_is_told_why() {
+    let home = home_in_use();
+    let state = home.home().join(".claude.json");
+    let outside = home.tmp().join("state.json");
+    fs_err::copy(&state, &outside).unwrap();
+    // In a name space of its own, so that the mount is gone with the process.
+    let mut command = home.command("unshare");
+    let script = "mount --bind \"$1\" \"$2\" || exit 77; shift 2; exec \"$@\"";
+    command.args(["-m", "/bin/sh", "-c", script, "sh"]).arg(&outside).arg(&state);
+    command.arg(home.binary()).args(with_both("install"));
+    if !is_root() {
+        return skip("only root may mount a file");
+    }
+    let before = files(&home);
+    let run = Run::of(&mut command, LIMIT);
+    if run.status == Some(77) {
+        return skip("nothing can be mounted here");
+    }
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    assert!(run.stderr.contains(".claude.json can't be written"), "{run:#?}");
+    assert!(run.stderr.contains("mounted by itself"), "{run:#?}");
+    assert_eq!(files(&home), before);
+}

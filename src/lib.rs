@@ -16,6 +16,7 @@ pub mod daemon;
 pub mod mcp;
 pub mod paths;
 pub mod platform;
+pub mod printable;
 pub mod sensor;
 pub mod setup;
 pub mod store;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::Environment;
+use crate::printable::printable;
 
 /// Where things are for this user.
 #[derive(Debug, Clone)]
@@ -110,12 +111,12 @@ impl Paths {
         self.root.join("bin")
     }
 
-    /// `path` as people write it: with `~` for their home directory.
+    /// `path` as people write it: with `~` for their home directory, and on one line.
     pub fn display(&self, path: &Path) -> String {
         match path.strip_prefix(&self.home) {
             Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-            Ok(rest) => format!("~/{}", rest.display()),
-            Err(_) => path.display().to_string(),
+            Ok(rest) => format!("~/{}", printable(&rest.to_string_lossy())),
+            Err(_) => printable(&path.to_string_lossy()),
         }
     }
 }

@@ -17,6 +17,7 @@ mod install;
 mod kill;
 mod mcp;
 mod observed;
+mod prompts;
 mod races;
 mod replay;
 mod script;

@@ -8,6 +8,7 @@ mod install;
 mod log;
 mod mcp_serve;
 mod printer;
+mod prompt;
 mod serve;
 mod uninstall;
 

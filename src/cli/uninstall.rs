@@ -1,13 +1,10 @@
 //! `tma1 uninstall`: takes every trace away again.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
-
-use dialoguer::Confirm;
 
 use crate::agent::Agent;
 use crate::cli::adapters::{self, Output};
-use crate::cli::{Context, ExitStatus, Failure};
+use crate::cli::{Context, ExitStatus, Failure, prompt};
 use crate::daemon::client;
 use crate::setup::Task;
 use crate::setup::purge;
@@ -66,15 +63,11 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
 
 /// Asks before data is removed, on a terminal.
 fn may_purge(arguments: &Arguments, context: &Context) -> Result<bool, Failure> {
-    if arguments.yes || arguments.output.dry_run || !std::io::stdin().is_terminal() {
+    if arguments.yes || arguments.output.dry_run || !prompt::can_ask() {
         return Ok(true);
     }
     let data = context.paths.display(&context.paths.data());
-    Confirm::new()
-        .with_prompt(format!("Remove the history in {data} for good?"))
-        .default(false)
-        .interact()
-        .map_err(|error| Failure::new(error, None))
+    prompt::asks(&format!("Remove the history in {data} for good?"))
 }
 
 fn print_hints(context: &Context) -> Result<(), Failure> {

@@ -9,6 +9,7 @@ use similar::udiff::UnifiedDiffHunk;
 use similar::{ChangeTag, TextDiff};
 
 use crate::paths::Paths;
+use crate::printable::printable;
 use crate::setup::plan::{Change, Note, Plan, Step};
 
 /// Lines shown around a change.
@@ -213,7 +214,7 @@ impl Display for Diff<'_> {
             }
         }
         for note in self.plan.notes() {
-            let name = printable(&self.paths.display(&note.path));
+            let name = self.paths.display(&note.path);
             let verb = if note.stays() { " stays" } else { "" };
             writeln!(f, "{name}{verb}: {}", note.reason)?;
         }
@@ -223,7 +224,7 @@ impl Display for Diff<'_> {
 
 impl Diff<'_> {
     fn write_folder(&self, f: &mut Formatter<'_>, what: &str, path: &Path) -> fmt::Result {
-        let name = printable(&self.paths.display(path));
+        let name = self.paths.display(path);
         writeln!(f, "{}\n", style(format_args!("{what} folder {name}/")).bold())
     }
 
@@ -239,9 +240,9 @@ impl Diff<'_> {
 
 /// What the file is called before and after, with what is to be known about it.
 fn names(change: &Change, paths: &Paths) -> [String; 2] {
-    let name = printable(&paths.display(change.path()));
+    let name = paths.display(change.path());
     let link = if change.target.through_link {
-        format!(" -> {}", printable(&paths.display(&change.target.resolved)))
+        format!(" -> {}", paths.display(&change.target.resolved))
     } else {
         String::new()
     };
@@ -282,7 +283,7 @@ fn write_hunk(f: &mut Formatter<'_>, hunk: &UnifiedDiffHunk<'_, '_, '_, str>) ->
     writeln!(f, "{}", style(hunk.header()).cyan())?;
     for change in hunk.iter_changes() {
         let value = change.value();
-        let line = printable(value.strip_suffix('\n').unwrap_or(value));
+        let line = printable_line(value.strip_suffix('\n').unwrap_or(value));
         let line = style(format!("{}{line}", change.tag()));
         let line = match change.tag() {
             ChangeTag::Equal => line,
@@ -312,22 +313,10 @@ fn write_summary(f: &mut Formatter<'_>, plan: &Plan) -> fmt::Result {
     writeln!(f, "{}. Nothing was written.", parts.join(", "))
 }
 
-/// `text` with what would steer the terminal made visible. A tab stays, and so does a carriage
-/// return at the end of a line: both are harmless there.
-fn printable(text: &str) -> String {
-    let body = text.strip_suffix('\r').unwrap_or(text);
-    let steers = |c: char| {
-        (c.is_control() && c != '\t')
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut visible = String::with_capacity(text.len());
-    for c in body.chars() {
-        if steers(c) {
-            visible.extend(c.escape_unicode());
-        } else {
-            visible.push(c);
-        }
-    }
-    visible.push_str(text.get(body.len()..).unwrap_or_default());
-    visible
+/// A line of a file with what would steer the terminal made visible. A tab stays, and so does a
+/// carriage return at the end: both are harmless there.
+fn printable_line(line: &str) -> String {
+    let body = line.strip_suffix('\r').unwrap_or(line);
+    let parts: Vec<_> = body.split('\t').map(printable).collect();
+    parts.join("\t") + line.get(body.len()..).unwrap_or_default()
 }

@@ -41,20 +41,9 @@ pub(super) fn plan(
     let receipt = read_receipt(&mut plan, &paths.receipt())?;
     let mut kept = receipt.clone();
     for artifact in artifacts.iter().filter(|artifact| artifact.wanted) {
-        let target = plan.inspect(&artifact.path)?;
-        let planned = match &artifact.content {
-            Content::Whole(whole) => {
-                install_whole(artifact, whole, target, receipt.record(&artifact.path), options)?
-            }
-            Content::Shared(shared) => {
-                let (planned, remark) = install_shared(artifact, shared, target, known)?;
-                if let Some(remark) = remark {
-                    plan.note(&artifact.path, Reason::Remark(remark));
-                }
-                planned
-            }
-        };
-        match planned {
+        let record = receipt.record(&artifact.path);
+        let planned = plan_artifact(&mut plan, artifact, record, options, known);
+        match planned.map_err(|error| artifact.explained(error))? {
             Planned::Stays(reason) => plan.note(&artifact.path, reason),
             // A purge takes its folder, so an uninstall needs to know nothing of it.
             Planned::InPlace(_) if artifact.is_kept() => {}
@@ -79,6 +68,36 @@ pub(super) fn plan(
         plan.record_first(&paths.receipt(), &kept)?;
     }
     Ok(plan)
+}
+
+fn plan_artifact(
+    plan: &mut Plan,
+    artifact: &Artifact,
+    record: Option<&Record>,
+    options: Options,
+    known: &KnownEdits,
+) -> Result<Planned, PlanError> {
+    let target = plan.inspect(&artifact.path)?;
+    if let Some(project) = &artifact.project {
+        target.require_in_project(project)?;
+    }
+    match &artifact.content {
+        Content::Whole(whole) => install_whole(artifact, whole, target, record, options),
+        Content::Shared(shared) => {
+            let (planned, remarks) = install_shared(artifact, shared, target, known)?;
+            for remark in remarks {
+                plan.note(&artifact.path, Reason::Remark(remark));
+            }
+            Ok(planned)
+        }
+    }
+}
+
+impl Artifact {
+    /// Why the artifact can't be installed, with how to do without it if that is possible.
+    fn explained(&self, error: PlanError) -> PlanError {
+        if self.project.is_some() { PlanError::Project(Box::new(error)) } else { error }
+    }
 }
 
 /// Adds the removal of the folders of ours that are left empty by the removal of the `swept` files.
@@ -134,7 +153,7 @@ fn install_whole(
             return Ok(Planned::InPlace(written));
         }
         let is_known = before.bytes == bytes
-            || whole.is_own(&before.bytes)
+            || whole.is_own(&target)
             || artifact.is_kept() && artifact.path.with_file_name(purge::MARKER).is_file()
             || record.is_some_and(|record| record.wrote(&before.bytes));
         match (whole, record) {
@@ -147,7 +166,7 @@ fn install_whole(
             }
         }
     }
-    target.require_writable()?;
+    target.require_replaceable()?;
     let after = Some(After { bytes, mode });
     let change = Change { target, after, why: artifact.why, hooks: None };
     Ok(Planned::Change(Box::new(change), written))
@@ -158,20 +177,20 @@ fn install_shared(
     shared: &Shared,
     target: Target,
     known: &KnownEdits,
-) -> Result<(Planned, Option<Remark>), PlanError> {
+) -> Result<(Planned, Vec<Remark>), PlanError> {
     let edit = |text: &[u8]| shared.install_into(text);
     let (target, edited) = edit_whole(target, |text| known.edit(shared, text, None, edit))?;
     let edited =
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
     let record = Record { created: target.before.is_none(), sha256: None, trace: edited.trace };
     if target.before.as_ref().is_some_and(|before| before.bytes == edited.bytes) {
-        return Ok((Planned::InPlace(record), edited.remark));
+        return Ok((Planned::InPlace(record), edited.remarks));
     }
     target.require_writable()?;
     let mode = target.before.as_ref().map_or(shared.mode_of_new(), |before| before.attributes.mode);
     let after = Some(After { bytes: edited.bytes, mode });
     let change = Change { target, after, why: artifact.why, hooks: edited.hooks };
-    Ok((Planned::Change(Box::new(change), record), edited.remark))
+    Ok((Planned::Change(Box::new(change), record), edited.remarks))
 }
 
 impl Whole {
@@ -195,11 +214,19 @@ impl Whole {
         }
     }
 
-    /// Whether `bytes` are a former version of the file, by themselves.
-    pub(super) fn is_own(&self, bytes: &[u8]) -> bool {
+    /// Whether the file that is there is ours by what it is, or by where.
+    ///
+    /// A script at our own path is ours whatever is in it, as the agents run it for us: an earlier
+    /// version or half of one. What a link leads to is elsewhere, and ours only by its head.
+    pub(super) fn is_own(&self, target: &Target) -> bool {
         const SCRIPT_HEAD: &[u8] = b"Written by `tma1 install";
+        let has_head =
+            |bytes: &[u8]| bytes.windows(SCRIPT_HEAD.len()).any(|part| part == SCRIPT_HEAD);
         match self {
-            Self::Script(_) => bytes.windows(SCRIPT_HEAD.len()).any(|part| part == SCRIPT_HEAD),
+            Self::Script(_) => {
+                !target.through_link
+                    || target.before.as_ref().is_some_and(|file| has_head(&file.bytes))
+            }
             Self::Program(_) | Self::Text(_) | Self::Marker => false,
         }
     }

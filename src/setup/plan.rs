@@ -101,7 +101,7 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Self::Absent => "it is not there",
             Self::NothingOfOurs => "there is nothing of ours in it",
-            Self::Modified => "you have changed it, so it stays; --force replaces it",
+            Self::Modified => "you have changed it, so it stays; install --force replaces it",
             Self::Foreign => "it is not ours, so it stays",
             Self::Kept => "left in place",
             Self::Outdated => {
@@ -134,6 +134,9 @@ pub enum PlanError {
         /// Why.
         reason: EditError,
     },
+    /// The same for a file of a project, which an install can do without.
+    #[error(transparent)]
+    Project(Box<PlanError>),
     /// A file that we need is somebody else's.
     #[error("{} is in the way: it is not a file of tma1", .0.display())]
     Foreign(PathBuf),
@@ -148,6 +151,9 @@ impl PlanError {
         match self {
             Self::Refused(refusal) => refusal.hint(),
             Self::Edit { reason, .. } => reason.hint(),
+            Self::Project(error) => {
+                format!("{}, or leave the project alone: --skip-project-files", error.hint())
+            }
             Self::Foreign(_) => "move it away, then try again".to_owned(),
             Self::Program(_) => "start tma1 by a path that leads to its file".to_owned(),
         }
@@ -227,7 +233,7 @@ impl Plan {
             _ => false,
         };
         if !is_in_place {
-            target.require_writable()?;
+            target.require_replaceable()?;
             let why = "what an uninstall needs to know";
             self.push(Change { target, after, why, hooks: None });
         }

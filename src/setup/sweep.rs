@@ -57,7 +57,7 @@ fn sweep(plan: &mut Plan, receipt: &mut Receipt, path: &Path) -> Result<bool, Pl
         before => before.is_some(),
     };
     if is_unchanged {
-        target.require_writable()?;
+        target.require_replaceable()?;
         let why = "no longer part of tma1";
         plan.push(Change { target, after: None, why, hooks: None });
     }

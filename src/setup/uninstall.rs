@@ -31,8 +31,8 @@ pub(super) fn plan(
         let planned = match &artifact.content {
             Content::Whole(whole) => remove_whole(artifact, whole, target, record)?,
             Content::Shared(shared) => {
-                let (planned, remark) = remove_shared(artifact, shared, target, record, known)?;
-                if let Some(remark) = remark {
+                let (planned, remarks) = remove_shared(artifact, shared, target, record, known)?;
+                for remark in remarks {
                     plan.note(&artifact.path, Reason::Remark(remark));
                 }
                 planned
@@ -72,7 +72,7 @@ fn remove_whole(
     record: Option<&Record>,
 ) -> Result<Planned, PlanError> {
     let Some(before) = &target.before else { return Ok(Err(Reason::Absent)) };
-    let is_own = whole.is_own(&before.bytes)
+    let is_own = whole.is_own(&target)
         || record.is_some_and(|record| record.wrote(&before.bytes))
         || matches!(whole, Whole::Text(text) if text.as_bytes() == before.bytes);
     match (whole, is_own) {
@@ -81,7 +81,7 @@ fn remove_whole(
         (_, false) if record.is_some() => return Ok(Err(Reason::Modified)),
         (_, false) => return Ok(Err(Reason::Foreign)),
     }
-    target.require_writable()?;
+    target.require_replaceable()?;
     Ok(Ok(Change { target, after: None, why: artifact.why, hooks: None }))
 }
 
@@ -91,30 +91,33 @@ fn remove_shared(
     target: Target,
     record: Option<&Record>,
     known: &KnownEdits,
-) -> Result<(Planned, Option<Remark>), PlanError> {
+) -> Result<(Planned, Vec<Remark>), PlanError> {
     if target.before.is_none() {
-        return Ok((Err(Reason::Absent), None));
+        return Ok((Err(Reason::Absent), Vec::new()));
     }
     let trace = record.map(|record| &record.trace);
     let edit = |text: &[u8]| shared.remove_from(text, trace);
     let (target, edited) = edit_whole(target, |text| known.edit(shared, text, trace, edit))?;
     let edited =
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
-    let Some(before) = &target.before else { return Ok((Err(Reason::Absent), None)) };
+    let Some(before) = &target.before else {
+        return Ok((Err(Reason::Absent), Vec::new()));
+    };
     if before.bytes == edited.bytes {
         let keeps = matches!(shared, Shared::Line(line) if lines::has(&before.bytes, line));
         let reason = if keeps { Reason::Kept } else { Reason::NothingOfOurs };
-        return Ok((Err(reason), None));
+        return Ok((Err(reason), edited.remarks));
     }
-    target.require_writable()?;
     let is_all_ours = record.is_some_and(|record| record.created);
     let after = if is_all_ours && shared.is_blank(&edited.bytes) {
+        target.require_replaceable()?;
         None
     } else {
+        target.require_writable()?;
         Some(After { bytes: edited.bytes, mode: before.attributes.mode })
     };
     let change = Change { target, after, why: artifact.why, hooks: edited.hooks };
-    Ok((Ok(change), edited.remark))
+    Ok((Ok(change), edited.remarks))
 }
 
 fn removed_files(plan: &Plan) -> BTreeSet<PathBuf> {

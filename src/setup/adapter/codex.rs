@@ -44,10 +44,12 @@ pub(super) fn artifacts(site: &Site<'_>) -> Result<Vec<Artifact>, UnwritablePath
     }
     let config = site.paths.codex_home.join("config.toml");
     artifacts.push(Artifact {
-        path: config.clone(),
-        content: Content::Shared(Shared::Trust(TrustRecords::of(&hooks))),
-        why: "that you trusted our hooks",
         wanted: false,
+        ..Artifact::new(
+            config.clone(),
+            Content::Shared(Shared::Trust(TrustRecords::of(&hooks))),
+            "that you trusted our hooks",
+        )
     });
     artifacts.push(Artifact::new(
         config,

@@ -138,11 +138,14 @@ pub struct Artifact {
     /// Whether an install puts it there. If not, it is a place where an earlier one may have, and
     /// where an uninstall looks.
     pub wanted: bool,
+    /// The project whose file it is, if it is one. Whoever made the project, not the user, may have
+    /// said where its links lead.
+    pub project: Option<PathBuf>,
 }
 
 impl Artifact {
     fn new(path: PathBuf, content: Content, why: &'static str) -> Self {
-        Self { path, content, why, wanted: true }
+        Self { path, content, why, wanted: true, project: None }
     }
 
     /// Whether an uninstall leaves it, for a purge to take with its folder.
@@ -199,7 +202,7 @@ pub(super) struct Edited {
     /// What was done, in hooks, if the file is about these.
     pub(super) hooks: Option<Tally>,
     /// What the user should know of it.
-    pub(super) remark: Option<Remark>,
+    pub(super) remarks: Vec<Remark>,
 }
 
 /// Why a file of the user is left alone.
@@ -278,7 +281,7 @@ impl Shared {
 
 impl From<Vec<u8>> for Edited {
     fn from(bytes: Vec<u8>) -> Self {
-        Self { bytes: bytes.into(), trace: Trace::default(), hooks: None, remark: None }
+        Self { bytes: bytes.into(), trace: Trace::default(), hooks: None, remarks: Vec::new() }
     }
 }
 
@@ -294,7 +297,7 @@ impl From<hooks::Edited> for Edited {
             bytes: edited.bytes.into(),
             trace: edited.trace,
             hooks: Some(edited.tally).filter(|tally| *tally != Tally::default()),
-            remark: edited.remark,
+            remarks: edited.remarks,
         }
     }
 }

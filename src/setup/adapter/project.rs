@@ -30,21 +30,18 @@ pub(super) fn artifacts(agent: Agent, project: &Path) -> Vec<Artifact> {
         Agent::Codex if project.join(OVERRIDE).is_file() => OVERRIDE,
         Agent::Codex => AGENTS,
     };
+    let file = |name: &str, shared, why| Artifact {
+        project: Some(project.to_owned()),
+        ..Artifact::new(project.join(name), Content::Shared(shared), why)
+    };
     let block = |name: &str| Artifact {
         wanted: name == read,
-        ..Artifact::new(
-            project.join(name),
-            Content::Shared(Shared::Block(INSTRUCTIONS)),
-            "tells the agent what our block is",
-        )
+        ..file(name, Shared::Block(INSTRUCTIONS), "tells the agent what our block is")
     };
     let mut artifacts = vec![block(CLAUDE), block(AGENTS), block(OVERRIDE)];
     if project.join(".git").exists() {
-        artifacts.push(Artifact::new(
-            project.join(".gitignore"),
-            Content::Shared(Shared::Line(IGNORED)),
-            "keeps our file out of the repository",
-        ));
+        let why = "keeps our file out of the repository";
+        artifacts.push(file(".gitignore", Shared::Line(IGNORED), why));
     }
     artifacts
 }
@@ -54,7 +51,9 @@ pub(super) fn artifacts(agent: Agent, project: &Path) -> Vec<Artifact> {
 fn read_by_claude_code(project: &Path) -> &'static str {
     let imports = |text: String| text.lines().any(|line| line.trim() == "@AGENTS.md");
     let claude = project.join(CLAUDE);
-    let reads_agents = !claude.exists() || fs_err::read_to_string(claude).is_ok_and(imports);
+    // A link may lead to a device, which never ends.
+    let is_import = || claude.is_file() && fs_err::read_to_string(&claude).is_ok_and(imports);
+    let reads_agents = !claude.exists() || is_import();
     if reads_agents && project.join(AGENTS).is_file() { AGENTS } else { CLAUDE }
 }
 

@@ -1,12 +1,29 @@
 //! `tma1 uninstall` on the command line: everything goes, and nothing else.
 #![cfg(unix)]
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::support::daemon::Daemon;
 use crate::support::home::TestHome;
+use crate::support::process::Run;
 use crate::support::snapshot::assert_snapshot;
 use crate::support::tree::{Node, tree};
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// `tma1` in a build folder, so that an install copies it.
+fn built(home: &TestHome) -> PathBuf {
+    let folder = home.tmp().join("target");
+    fs_err::create_dir_all(&folder).unwrap();
+    let signature = "Signature: 8a477f597d28d172789f06886806bc55\n";
+    fs_err::write(folder.join("CACHEDIR.TAG"), signature).unwrap();
+    let program = folder.join("tma1");
+    fs_err::copy(env!("CARGO_BIN_EXE_tma1"), &program).unwrap();
+    program
+}
 
 /// Paths and contents, without times.
 fn contents(home: &TestHome) -> Vec<Node> {
@@ -97,6 +114,53 @@ fn data_goes_only_when_it_is_named_and_known_to_be_ours() {
     let logs: Vec<_> =
         contents(&home).into_iter().filter(|node| !node.path.ends_with("daemon.log")).collect();
     assert_eq!(logs, before);
+}
+
+#[test]
+fn a_purge_takes_single_files_where_the_user_has_others() {
+    let home = TestHome::new();
+    // `bin` and `data` of the user, which there happen to be ours too.
+    for folder in [home.home(), home.home().join(".local")] {
+        for (file, text) in [("bin/precious.sh", "x"), ("data/thesis.txt", "x")] {
+            let path = folder.join(file);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, text).unwrap();
+        }
+    }
+    fs_err::remove_file(home.binary()).unwrap();
+    let program = built(&home);
+    let files = || contents(&home).into_iter().filter(|node| !node.path.starts_with(home.tmp()));
+    let before: Vec<_> = files().collect();
+    for folder in [home.home(), home.home().join(".local")] {
+        let variables = [("TMA1_DATA_DIR", folder.clone())];
+        let run = |arguments: &[&str]| {
+            let mut command = home.command(&program);
+            command.args(arguments).envs(variables.clone());
+            Run::of(&mut command, LIMIT).succeeded()
+        };
+        run(&["install", "--adapter", "claude-code"]);
+        let mut serve = home.command(folder.join("bin/tma1"));
+        serve.arg("serve").envs(variables.clone());
+        drop(Daemon::start_command(&home, serve));
+        assert!(folder.join("data/tma1.db").is_file());
+        let purged = run(&["uninstall", "--adapter", "claude-code", "--purge-data"]);
+        let said = |path: &str, rest: &str| {
+            let name = folder.join(path).display().to_string();
+            purged
+                .stdout
+                .contains(&format!("{}{rest}", name.replace(&*home.home().to_string_lossy(), "~")))
+        };
+        assert!(said("bin", " \u{2014} it also holds what is not of tma1"), "{purged:#?}");
+        assert!(said("data/tma1.db", "\n"), "{purged:#?}");
+        let is_lock = |node: &Node| node.path.ends_with("install.lock");
+        let left: Vec<_> = files()
+            .filter(|node| !is_lock(node))
+            // The daemon has made it private.
+            .map(|node| Node { mode: 0, ..node })
+            .collect();
+        let before: Vec<_> = before.iter().cloned().map(|node| Node { mode: 0, ..node }).collect();
+        assert_eq!(left, before, "{purged:#?}");
+    }
 }
 
 #[test]

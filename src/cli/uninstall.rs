@@ -10,7 +10,7 @@ use crate::cli::adapters::{self, Output};
 use crate::cli::{Context, ExitStatus, Failure};
 use crate::daemon::client;
 use crate::setup::Task;
-use crate::setup::purge;
+use crate::setup::purge::{Purge, PurgeError, Purged};
 
 /// Take out of a coding agent what install put there.
 ///
@@ -35,8 +35,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus, Failure> {
-    let purged = if arguments.purge_data { purge::targets(&context.paths)? } else { Vec::new() };
-    if !purged.is_empty() && !may_purge(arguments, context)? {
+    let purge = if arguments.purge_data { Purge::plan(&context.paths)? } else { Purge::default() };
+    if !purge.is_empty() && !may_purge(&purge, arguments, context)? {
         context.printer.out("Nothing was removed.\n")?;
         return Ok(ExitStatus::Done);
     }
@@ -45,18 +45,17 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     let site = adapters::site(context, &binary, project.as_deref());
     let artifacts = site.artifacts(&arguments.adapters)?;
     let plan = arguments.output.run(Task::Uninstall, &artifacts, context)?;
-    if !purged.is_empty() && !arguments.output.dry_run {
-        purge::remove(&purged, &context.paths)?;
+    if !purge.is_empty() && !arguments.output.dry_run {
+        purge.carry_out(&context.paths)?;
     }
     if !arguments.output.json {
         let verb = if arguments.output.dry_run { "Would remove" } else { "Removed" };
-        for folder in &purged {
-            let name = context.paths.display(folder);
-            context.printer.out(format_args!("{verb} {name} with all in it\n"))?;
+        for folder in purge.folders() {
+            report(folder, verb, context)?;
         }
     }
     if arguments.output.talks() {
-        if plan.is_empty() && purged.is_empty() {
+        if plan.is_empty() && purge.is_empty() {
             context.printer.out("Nothing to do: there was nothing of tma1.\n")?;
         }
         print_hints(context)?;
@@ -64,14 +63,31 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     Ok(ExitStatus::Done)
 }
 
+/// Says what was taken from one folder.
+fn report(folder: &Purged, verb: &str, context: &Context) -> Result<(), Failure> {
+    let name = context.paths.display(&folder.path);
+    if folder.whole {
+        context.printer.out(format_args!("{verb} {name} with all in it\n"))?;
+        return Ok(());
+    }
+    for file in &folder.files {
+        context.printer.out(format_args!("{verb} {}\n", context.paths.display(file)))?;
+    }
+    context.printer.out(format_args!(
+        "Skipped {name} \u{2014} it also holds what is not of tma1, so it stays\n"
+    ))?;
+    Ok(())
+}
+
 /// Asks before data is removed, on a terminal.
-fn may_purge(arguments: &Arguments, context: &Context) -> Result<bool, Failure> {
+fn may_purge(purge: &Purge, arguments: &Arguments, context: &Context) -> Result<bool, Failure> {
     if arguments.yes || arguments.output.dry_run || !std::io::stdin().is_terminal() {
         return Ok(true);
     }
-    let data = context.paths.display(&context.paths.data());
+    let folders: Vec<_> =
+        purge.folders().iter().map(|folder| context.paths.display(&folder.path)).collect();
     Confirm::new()
-        .with_prompt(format!("Remove the history in {data} for good?"))
+        .with_prompt(format!("Remove for good what tma1 has in {}?", folders.join(" and ")))
         .default(false)
         .interact()
         .map_err(|error| Failure::new(error, None))
@@ -93,8 +109,8 @@ fn print_hints(context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-impl From<purge::PurgeError> for Failure {
-    fn from(error: purge::PurgeError) -> Self {
+impl From<PurgeError> for Failure {
+    fn from(error: PurgeError) -> Self {
         let hint = error.hint();
         Self::new(error, Some(hint))
     }

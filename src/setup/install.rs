@@ -56,7 +56,7 @@ pub(super) fn plan(
         };
         match planned {
             Planned::Stays(reason) => plan.note(&artifact.path, reason),
-            // A purge takes its folder, so an uninstall needs to know nothing of it.
+            // A purge takes it by its name, so an uninstall needs to know nothing of it.
             Planned::InPlace(_) if artifact.is_kept() => {}
             Planned::Change(change, _) if artifact.is_kept() => plan.push(*change),
             Planned::InPlace(record) => note_if_known(&mut kept, artifact, record),

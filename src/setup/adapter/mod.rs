@@ -54,7 +54,7 @@ impl Site<'_> {
         Ok(artifacts)
     }
 
-    /// The copy of the program, and what tells that its folder is ours.
+    /// The copy of the program, and what tells that it is ours.
     fn program(&self) -> Vec<Artifact> {
         let Binary::Copy { from, to } = self.binary else { return Vec::new() };
         let program = Content::Whole(Whole::Program(from.clone()));
@@ -64,7 +64,7 @@ impl Site<'_> {
             Artifact::new(
                 to.with_file_name(purge::MARKER),
                 marker,
-                "tells that the folder is ours",
+                "tells that the program beside it is ours",
             ),
             Artifact::new(to.clone(), program, why),
         ]
@@ -145,7 +145,7 @@ impl Artifact {
         Self { path, content, why, wanted: true }
     }
 
-    /// Whether an uninstall leaves it, for a purge to take with its folder.
+    /// Whether an uninstall leaves it, for a purge to take.
     pub(super) fn is_kept(&self) -> bool {
         matches!(self.content, Content::Whole(Whole::Program(_) | Whole::Marker))
     }
@@ -165,7 +165,7 @@ pub enum Content {
 pub enum Whole {
     /// A copy of this program.
     Program(PathBuf),
-    /// What tells that a folder is ours, with all in it.
+    /// What tells that the files of our names beside it are ours.
     Marker,
     /// A script, known by its head.
     Script(String),

@@ -163,6 +163,102 @@ fn a_purge_takes_single_files_where_the_user_has_others() {
     }
 }
 
+/// Runs `tma1` with `variables` set, which must go well.
+fn run(home: &TestHome, variables: &[(&str, &PathBuf)], arguments: &[&str]) -> Run {
+    let mut command = home.tma1_command(arguments);
+    command.envs(variables.iter().copied());
+    Run::of(&mut command, LIMIT).succeeded()
+}
+
+/// What two profiles of one agent share.
+const PROFILES: [(&str, &str, &[&str]); 2] = [
+    ("claude-code", "CLAUDE_CONFIG_DIR", &[".tma1/hooks/tma1-hook.sh"]),
+    (
+        "codex",
+        "CODEX_HOME",
+        &[".tma1/hooks/tma1-hook-codex.sh", ".agents/skills/tma1-recall/SKILL.md"],
+    ),
+];
+
+#[test]
+fn what_another_profile_needs_stays_until_that_goes() {
+    for (agent, variable, shared) in PROFILES {
+        let home = TestHome::new();
+        let (install, uninstall) =
+            (["install", "--adapter", agent], ["uninstall", "--adapter", agent]);
+        let before = contents(&home);
+        let work = home.home().join("work dir");
+        let profiles: [&[(&str, &PathBuf)]; 2] = [&[], &[(variable, &work)]];
+        for [first, second] in [[0, 1], [1, 0]] {
+            run(&home, profiles[0], &install);
+            run(&home, profiles[1], &install);
+            let said = run(&home, profiles[first], &uninstall).stdout;
+            for file in shared {
+                assert!(home.home().join(file).is_file(), "{said}");
+                assert!(said.contains(&format!("{file} \u{2014} left in place: ~/")), "{said}");
+            }
+            let said = run(&home, profiles[second], &uninstall).stdout;
+            assert_eq!(contents(&home), before, "{said}");
+        }
+    }
+}
+
+#[test]
+fn what_the_usual_profile_needs_stays_even_without_the_receipt() {
+    for (agent, variable, shared) in PROFILES {
+        let home = TestHome::new();
+        let work = home.home().join("work");
+        run(&home, &[], &["install", "--adapter", agent]);
+        run(&home, &[(variable, &work)], &["install", "--adapter", agent]);
+        fs_err::remove_dir_all(home.home().join(".tma1/receipts")).unwrap();
+        run(&home, &[(variable, &work)], &["uninstall", "--adapter", agent]);
+        assert!(shared.iter().all(|file| home.home().join(file).is_file()));
+        run(&home, &[], &["uninstall", "--adapter", agent]);
+        assert!(!shared.iter().any(|file| home.home().join(file).exists()));
+    }
+}
+
+#[test]
+fn what_both_agents_read_through_a_link_stays_until_both_are_gone() {
+    for first in ["claude-code", "codex"] {
+        let second = if first == "codex" { "claude-code" } else { "codex" };
+        let home = home_with_both_agents();
+        fs_err::create_dir_all(home.home().join(".agents/skills")).unwrap();
+        let link = home.home().join(".claude/skills");
+        fs_err::os::unix::fs::symlink("../.agents/skills", link).unwrap();
+        let before = contents(&home);
+        run(&home, &[], &["install", "--adapter", "claude-code", "--adapter", "codex"]);
+        let skill = home.home().join(".agents/skills/tma1-recall/SKILL.md");
+        let said = run(&home, &[], &["uninstall", "--adapter", first]).stdout;
+        assert!(skill.is_file(), "{said}");
+        assert!(
+            said.contains("skills/tma1-recall/SKILL.md \u{2014} left in place: ~/.c"),
+            "{said}"
+        );
+        let said = run(&home, &[], &["uninstall", "--adapter", second]).stdout;
+        assert_eq!(contents(&home), before, "{said}");
+    }
+}
+
+#[test]
+fn a_purge_leaves_the_program_to_the_agent_that_stays() {
+    let home = TestHome::new();
+    let program = built(&home);
+    let both = ["--adapter", "claude-code", "--adapter", "codex"];
+    let mut install = home.command(&program);
+    Run::of(install.arg("install").args(both), LIMIT).succeeded();
+    let copy = home.home().join(".tma1/bin/tma1");
+    let purge = ["uninstall", "--purge-data", "--adapter"];
+    let said = run(&home, &[], &[&purge[..], &["claude-code"]].concat()).stdout;
+    assert!(copy.is_file(), "{said}");
+    let expected =
+        "Skipped ~/.tma1/bin \u{2014} left in place: ~/.codex/hooks.json still uses it\n";
+    assert!(said.contains(expected), "{said}");
+    assert!(!said.contains("--purge-data removes it"), "{said}");
+    let said = run(&home, &[], &[&purge[..], &["codex"]].concat()).stdout;
+    assert!(!home.home().join(".tma1").exists(), "{said}");
+}
+
 #[test]
 fn the_plan_is_there_for_programs_too() {
     let home = home_with_both_agents();

@@ -35,15 +35,19 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus, Failure> {
-    let purge = if arguments.purge_data { Purge::plan(&context.paths)? } else { Purge::default() };
-    if !purge.is_empty() && !may_purge(&purge, arguments, context)? {
-        context.printer.out("Nothing was removed.\n")?;
-        return Ok(ExitStatus::Done);
-    }
     let binary = adapters::binary(context)?;
     let project = adapters::project(arguments.project.as_deref(), context)?;
     let site = adapters::site(context, &binary, project.as_deref());
     let artifacts = site.artifacts(&arguments.adapters)?;
+    let purge = if arguments.purge_data {
+        Purge::plan(&artifacts, &context.paths)?
+    } else {
+        Purge::default()
+    };
+    if !purge.is_empty() && !may_purge(&purge, arguments, context)? {
+        context.printer.out("Nothing was removed.\n")?;
+        return Ok(ExitStatus::Done);
+    }
     let plan = arguments.output.run(Task::Uninstall, &artifacts, context)?;
     if !purge.is_empty() && !arguments.output.dry_run {
         purge.carry_out(&context.paths)?;
@@ -53,12 +57,16 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
         for folder in purge.folders() {
             report(folder, verb, context)?;
         }
+        for note in purge.notes() {
+            let name = context.paths.display(&note.path);
+            context.printer.out(format_args!("Skipped {name} \u{2014} {}\n", note.reason))?;
+        }
     }
     if arguments.output.talks() {
         if plan.is_empty() && purge.is_empty() {
             context.printer.out("Nothing to do: there was nothing of tma1.\n")?;
         }
-        print_hints(context)?;
+        print_hints(arguments.purge_data, context)?;
     }
     Ok(ExitStatus::Done)
 }
@@ -73,9 +81,6 @@ fn report(folder: &Purged, verb: &str, context: &Context) -> Result<(), Failure>
     for file in &folder.files {
         context.printer.out(format_args!("{verb} {}\n", context.paths.display(file)))?;
     }
-    context.printer.out(format_args!(
-        "Skipped {name} \u{2014} it also holds what is not of tma1, so it stays\n"
-    ))?;
     Ok(())
 }
 
@@ -93,7 +98,7 @@ fn may_purge(purge: &Purge, arguments: &Arguments, context: &Context) -> Result<
         .map_err(|error| Failure::new(error, None))
 }
 
-fn print_hints(context: &Context) -> Result<(), Failure> {
+fn print_hints(purges: bool, context: &Context) -> Result<(), Failure> {
     if let Some(health) = client::holder(context.config.port) {
         let pid = health.pid;
         context.printer.out(format_args!(
@@ -101,7 +106,7 @@ fn print_hints(context: &Context) -> Result<(), Failure> {
         ))?;
     }
     for folder in [context.paths.data(), context.paths.bin()] {
-        if folder.is_dir() {
+        if folder.is_dir() && !purges {
             let name = context.paths.display(&folder);
             context.printer.out(format_args!("{name} is kept; --purge-data removes it.\n"))?;
         }

@@ -14,6 +14,7 @@ pub mod lock;
 pub mod plan;
 pub mod purge;
 pub mod receipt;
+pub mod registration;
 mod replacement;
 pub mod script;
 mod sweep;

@@ -78,7 +78,7 @@ pub struct Note {
 }
 
 /// Why a file stays as it is, or what follows if it does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// It is not there.
     Absent,
@@ -90,6 +90,10 @@ pub enum Reason {
     Foreign,
     /// It is the user's history, not scaffolding.
     Kept,
+    /// The registration of this name needs it.
+    InUse(String),
+    /// It is a folder with files of others in it.
+    HoldsOthers,
     /// It is of an earlier version, and may have been changed since.
     Outdated,
     /// Whether it stays or not, its edit has a consequence.
@@ -104,12 +108,21 @@ impl fmt::Display for Reason {
             Self::Modified => "you have changed it, so it stays; --force replaces it",
             Self::Foreign => "it is not ours, so it stays",
             Self::Kept => "left in place",
+            Self::HoldsOthers => "it also holds what is not of tma1, so it stays",
+            Self::InUse(by) => return write!(f, "left in place: {by} still uses it"),
             Self::Outdated => {
                 "it is of an earlier tma1 and may hold changes of yours, so it stays; \
                  remove it if you do not need it"
             }
             Self::Remark(remark) => return remark.fmt(f),
         })
+    }
+}
+
+impl Reason {
+    /// Whether a file that an uninstall leaves for this reason is still ours to take later.
+    pub(super) fn is_remembered(&self) -> bool {
+        matches!(self, Self::InUse(_))
     }
 }
 

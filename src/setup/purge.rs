@@ -9,8 +9,12 @@ use std::path::{Path, PathBuf};
 
 use crate::paths::Paths;
 use crate::platform;
+use crate::setup::adapter::Artifact;
 use crate::setup::binary;
 use crate::setup::lock::{Lock, LockError};
+use crate::setup::plan::{Note, Reason};
+use crate::setup::receipt::Receipt;
+use crate::setup::registration::Remaining;
 use crate::setup::replacement;
 
 /// A file in each folder that we fill: where it is, the files of our names are ours.
@@ -69,6 +73,7 @@ pub fn mark(folder: &Path) -> io::Result<()> {
 #[derive(Debug, Default)]
 pub struct Purge {
     folders: Vec<Purged>,
+    notes: Vec<Note>,
 }
 
 /// One folder that files are taken from.
@@ -83,21 +88,45 @@ pub struct Purged {
 }
 
 impl Purge {
-    /// Looks at all that would go. Refuses it as a whole rather than a part.
-    pub fn plan(paths: &Paths) -> Result<Self, PurgeError> {
-        let mut folders = Vec::new();
-        for (folder, files) in [(paths.data(), data_files(paths)), (paths.bin(), programs(paths))] {
-            folders.extend(Purged::of(folder, files)?);
+    /// Looks at all that would go once `artifacts` are gone. Refuses it as a whole rather than a
+    /// part.
+    pub fn plan(artifacts: &[Artifact], paths: &Paths) -> Result<Self, PurgeError> {
+        let mut purge = Self::default();
+        purge.take(paths.data(), data_files(paths))?;
+        let receipt = fs_err::read(paths.receipt()).unwrap_or_default();
+        let remaining = Remaining::beside(artifacts, &Receipt::read(&receipt), paths);
+        match remaining.first() {
+            Some(user) if paths.bin().is_dir() => {
+                let reason = Reason::InUse(paths.display(&user.path));
+                purge.notes.push(Note { path: paths.bin(), reason });
+            }
+            _ => purge.take(paths.bin(), programs(paths))?,
         }
         match fs_err::File::open(paths.daemon_lock()).map(|lock| lock.try_lock()) {
             Ok(Err(TryLockError::WouldBlock)) => Err(PurgeError::InUse(paths.data())),
-            _ => Ok(Self { folders }),
+            _ => Ok(purge),
         }
+    }
+
+    fn take(&mut self, path: PathBuf, files: Vec<PathBuf>) -> Result<(), PurgeError> {
+        if let Some(folder) = Purged::of(path, files)? {
+            if !folder.whole {
+                let path = folder.path.clone();
+                self.notes.push(Note { path, reason: Reason::HoldsOthers });
+            }
+            self.folders.push(folder);
+        }
+        Ok(())
     }
 
     /// The folders that files are taken from.
     pub fn folders(&self) -> &[Purged] {
         &self.folders
+    }
+
+    /// What stays, and why.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
     }
 
     /// Whether there is nothing to take.
@@ -191,7 +220,7 @@ mod tests {
         for folder in ["data", "bin"] {
             mark(&home.path(&format!(".tma1/{folder}"))).unwrap();
         }
-        let purge = Purge::plan(&home.paths).unwrap();
+        let purge = Purge::plan(&[], &home.paths).unwrap();
         assert!(purge.folders().iter().all(|folder| !folder.whole), "{purge:?}");
         purge.carry_out(&home.paths).unwrap();
         let is_file = |path: &&String| home.path(path.trim_start_matches("~/")).is_file();
@@ -199,7 +228,7 @@ mod tests {
         let mut expected = theirs.map(|file| format!("~/.tma1/{file}"));
         expected.sort();
         assert_eq!(left, [&expected[..], &["~/.tma1/install.lock".to_owned()]].concat());
-        assert!(Purge::plan(&home.paths).unwrap().is_empty());
+        assert!(Purge::plan(&[], &home.paths).unwrap().is_empty());
     }
 
     #[test]
@@ -207,9 +236,9 @@ mod tests {
         let home = Home::new();
         home.write(".tma1/data/thesis.txt", "");
         home.write(".tma1/bin/x.sh", "");
-        assert!(Purge::plan(&home.paths).unwrap().is_empty());
+        assert!(Purge::plan(&[], &home.paths).unwrap().is_empty());
         home.write(".tma1/bin/tma1", "");
-        let refused = Purge::plan(&home.paths);
+        let refused = Purge::plan(&[], &home.paths);
         assert!(matches!(refused, Err(PurgeError::NotOurs(path)) if path.ends_with("bin")));
     }
 
@@ -221,12 +250,12 @@ mod tests {
         home.write(".tma1/bin/tma1", "");
         mark(&home.path(".tma1/bin")).unwrap();
         symlink(home.path("elsewhere"), home.path(".tma1/data")).unwrap();
-        assert!(matches!(Purge::plan(&home.paths), Err(PurgeError::Link(_))));
+        assert!(matches!(Purge::plan(&[], &home.paths), Err(PurgeError::Link(_))));
         fs_err::remove_file(home.path(".tma1/data")).unwrap();
         fs_err::create_dir(home.path(".tma1/data")).unwrap();
         mark(&home.path(".tma1/data")).unwrap();
         symlink(home.path("elsewhere/tma1.db"), home.path(".tma1/data/tma1.db")).unwrap();
-        Purge::plan(&home.paths).unwrap().carry_out(&home.paths).unwrap();
+        Purge::plan(&[], &home.paths).unwrap().carry_out(&home.paths).unwrap();
         assert_eq!(home.tree(), ["~/elsewhere", "~/elsewhere/tma1.db"]);
     }
 }

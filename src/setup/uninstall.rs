@@ -12,6 +12,7 @@ use crate::setup::install::read_receipt;
 use crate::setup::known::KnownEdits;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
 use crate::setup::receipt::Record;
+use crate::setup::registration::Remaining;
 use crate::setup::replacement::is_temporary;
 use crate::setup::sweep;
 use crate::setup::target::Target;
@@ -25,11 +26,16 @@ pub(super) fn plan(
     let mut plan = Plan::default();
     let receipt = read_receipt(&mut plan, &paths.receipt())?;
     let mut kept = receipt.clone();
+    let remaining = Remaining::beside(artifacts, &receipt, paths);
     for artifact in artifacts.iter().rev() {
         let target = plan.inspect(&artifact.path)?;
         let record = receipt.record(&artifact.path);
         let planned = match &artifact.content {
-            Content::Whole(whole) => remove_whole(artifact, whole, target, record)?,
+            Content::Whole(whole) => {
+                let user = remaining.user_of(&target.resolved, paths);
+                let user = user.map(|user| paths.display(&user.path));
+                remove_whole(artifact, whole, target, record, user)?
+            }
             Content::Shared(shared) => {
                 let (planned, remark) = remove_shared(artifact, shared, target, record, known)?;
                 if let Some(remark) = remark {
@@ -39,10 +45,17 @@ pub(super) fn plan(
             }
         };
         match planned {
-            Ok(change) => plan.push(change),
-            Err(reason) => plan.note(&artifact.path, reason),
+            Ok(change) => {
+                plan.push(change);
+                kept.forget(&artifact.path);
+            }
+            Err(reason) => {
+                if !reason.is_remembered() {
+                    kept.forget(&artifact.path);
+                }
+                plan.note(&artifact.path, reason);
+            }
         }
-        kept.forget(&artifact.path);
     }
     sweep::plan(&mut plan, &mut kept, artifacts, paths)?;
     let mut gone = removed_files(&plan);
@@ -70,6 +83,7 @@ fn remove_whole(
     whole: &Whole,
     target: Target,
     record: Option<&Record>,
+    user: Option<String>,
 ) -> Result<Planned, PlanError> {
     let Some(before) = &target.before else { return Ok(Err(Reason::Absent)) };
     let is_own = whole.is_own(&before.bytes)
@@ -77,7 +91,11 @@ fn remove_whole(
         || matches!(whole, Whole::Text(text) if text.as_bytes() == before.bytes);
     match (whole, is_own) {
         _ if artifact.is_kept() => return Ok(Err(Reason::Kept)),
-        (_, true) => {}
+        (_, true) => {
+            if let Some(user) = user {
+                return Ok(Err(Reason::InUse(user)));
+            }
+        }
         (_, false) if record.is_some() => return Ok(Err(Reason::Modified)),
         (_, false) => return Ok(Err(Reason::Foreign)),
     }

@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use crate::agent::Agent;
 use crate::paths::Paths;
-use crate::setup::assets::Asset;
+use crate::setup::assets::{Asset, COMMANDS, SKILLS};
 use crate::setup::binary::Binary;
 use crate::setup::edit::hooks::{self, HookEntries, OwnScript, Remark, Tally};
 use crate::setup::edit::json::JsonError;
@@ -118,6 +118,24 @@ impl Site<'_> {
 pub(super) fn text_folders(paths: &Paths) -> [(PathBuf, bool); 3] {
     let commands = claude_code::commands(paths);
     [(claude_code::skills(paths), true), (commands, false), (codex::skills(paths), true)]
+}
+
+/// Where the hook script of `agent` may be, in each language.
+pub(super) fn scripts(agent: Agent, paths: &Paths) -> [PathBuf; 2] {
+    own_script(agent).names.map(|name| paths.hooks().join(name))
+}
+
+/// Where the texts of ours for `agent` are.
+pub(super) fn texts(agent: Agent, paths: &Paths) -> Vec<PathBuf> {
+    let below = |folder: PathBuf, assets: &'static [Asset]| {
+        assets.iter().map(move |asset| folder.join(asset.path))
+    };
+    match agent {
+        Agent::ClaudeCode => below(claude_code::skills(paths), SKILLS)
+            .chain(below(claude_code::commands(paths), COMMANDS))
+            .collect(),
+        Agent::Codex => below(codex::skills(paths), SKILLS).collect(),
+    }
 }
 
 /// By what the hooks of `agent` that are ours are known.
@@ -273,6 +291,24 @@ impl Shared {
             Self::Hooks(_) | Self::Member(_) | Self::Table(_) | Self::Trust(_) => 0o600,
             Self::Block(_) | Self::Line(_) => 0o644,
         }
+    }
+}
+
+impl From<HookEntries> for Shared {
+    fn from(entries: HookEntries) -> Self {
+        Self::Hooks(entries)
+    }
+}
+
+impl From<MemberEntry> for Shared {
+    fn from(entry: MemberEntry) -> Self {
+        Self::Member(entry)
+    }
+}
+
+impl From<TableEntry> for Shared {
+    fn from(entry: TableEntry) -> Self {
+        Self::Table(entry)
     }
 }
 

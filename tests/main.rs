@@ -16,6 +16,7 @@ mod install;
 mod kill;
 mod mcp;
 mod races;
+mod receipt;
 mod replay;
 mod script;
 mod support;

@@ -150,6 +150,9 @@ pub enum PlanError {
     /// A file that we need is somebody else's.
     #[error("{} is in the way: it is not a file of tma1", .0.display())]
     Foreign(PathBuf),
+    /// The receipt could not tell an uninstall of a file.
+    #[error("{} can't be installed into: its name is not UTF-8 text", .0.display())]
+    NotText(PathBuf),
     /// The program can't be copied.
     #[error("the program can't be copied")]
     Program(#[source] io::Error),
@@ -162,6 +165,7 @@ impl PlanError {
             Self::Refused(refusal) => refusal.hint(),
             Self::Edit { reason, .. } => reason.hint(),
             Self::Foreign(_) => "move it away, then try again".to_owned(),
+            Self::NotText(_) => "rename it, then try again".to_owned(),
             Self::Program(_) => "start tma1 by a path that leads to its file".to_owned(),
         }
     }
@@ -232,8 +236,12 @@ impl Plan {
     /// Adds the receipt after everything that it tells of; one that tells of nothing goes.
     pub(super) fn record_last(&mut self, path: &Path, receipt: &Receipt) -> Result<(), PlanError> {
         let target = self.inspect(path)?;
-        let after = (!receipt.is_empty())
-            .then(|| After { bytes: receipt.to_bytes().into(), mode: PRIVATE });
+        let after = if receipt.is_empty() {
+            None
+        } else {
+            let bytes = receipt.to_bytes().map_err(PlanError::NotText)?.into();
+            Some(After { bytes, mode: PRIVATE })
+        };
         let is_in_place = match (&target.before, &after) {
             (None, None) => true,
             (Some(file), Some(after)) => file.bytes == after.bytes,

@@ -57,12 +57,17 @@ impl Receipt {
             .unwrap_or_default()
     }
 
-    /// The receipt as it is kept.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        // A map with paths for keys fails on a path that is not text, which no artifact has.
-        let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
+    /// The receipt as it is kept. Its format is text, so it can't tell of a path that is not; that
+    /// path is the error.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, PathBuf> {
+        let paths = self.files.keys().chain(&self.folders);
+        if let Some(path) = paths.into_iter().find(|path| path.to_str().is_none()) {
+            return Err(path.clone());
+        }
+        // With names that are text for keys, nothing else in it can fail.
+        let mut bytes = serde_json::to_vec_pretty(self).map_err(|_| PathBuf::new())?;
         bytes.push(b'\n');
-        bytes
+        Ok(bytes)
     }
 
     /// The files that it knows of, each as it was named at its first install.
@@ -162,8 +167,21 @@ mod tests {
         let record = Record { created: true, sha256: Some(sha256(b"x")), ..Record::default() };
         receipt.note(Path::new("/a"), record);
         receipt.note_folder(Path::new("/b"));
-        assert_eq!(Receipt::read(&receipt.to_bytes()), receipt);
+        assert_eq!(Receipt::read(&receipt.to_bytes().unwrap()), receipt);
         assert!(receipt.record(Path::new("/a")).unwrap().wrote(b"x"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_not_text_is_named_and_not_dropped() {
+        use std::os::unix::ffi::OsStrExt;
+        let path = Path::new(std::ffi::OsStr::from_bytes(b"/home/\xff"));
+        let mut receipt = Receipt::default();
+        receipt.note_folder(path);
+        assert_eq!(receipt.to_bytes(), Err(path.to_owned()));
+        receipt.forget_folder(path);
+        receipt.note(path, Record::default());
+        assert_eq!(receipt.to_bytes(), Err(path.to_owned()));
     }
 
     #[test]

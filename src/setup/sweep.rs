@@ -109,7 +109,7 @@ mod tests {
                 receipt.note_folder(home.path(file).parent().unwrap());
             }
         }
-        fs_err::write(path, receipt.to_bytes()).unwrap();
+        fs_err::write(path, receipt.to_bytes().unwrap()).unwrap();
         home
     }
 

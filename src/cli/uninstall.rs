@@ -64,7 +64,9 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     }
     if arguments.output.talks() {
         if plan.is_empty() && purge.is_empty() {
-            context.printer.out("Nothing to do: there was nothing of tma1.\n")?;
+            let leaves = plan.notes().iter().any(|note| note.reason.leaves_ours());
+            let what = if leaves { "nothing else" } else { "nothing" };
+            context.printer.out(format_args!("Nothing to do: there was {what} of tma1.\n"))?;
         }
         print_hints(arguments.purge_data, context)?;
     }

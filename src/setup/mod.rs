@@ -15,6 +15,7 @@ pub mod plan;
 pub mod purge;
 pub mod receipt;
 pub mod registration;
+mod remains;
 mod replacement;
 pub mod script;
 mod sweep;

@@ -94,6 +94,10 @@ pub enum Reason {
     InUse(String),
     /// It is a folder with files of others in it.
     HoldsOthers,
+    /// It is ours, but the user has changed it, and an uninstall takes no more than we wrote.
+    Changed,
+    /// It is of another profile, project or data directory; this command takes it.
+    Elsewhere(String),
     /// It is of an earlier version, and may have been changed since.
     Outdated,
     /// Whether it stays or not, its edit has a consequence.
@@ -109,6 +113,10 @@ impl fmt::Display for Reason {
             Self::Foreign => "it is not ours, so it stays",
             Self::Kept => "left in place",
             Self::HoldsOthers => "it also holds what is not of tma1, so it stays",
+            Self::Changed => "you have changed it, so it stays; remove it if you do not need it",
+            Self::Elsewhere(command) => {
+                return write!(f, "left in place; to take it away: {command}");
+            }
             Self::InUse(by) => return write!(f, "left in place: {by} still uses it"),
             Self::Outdated => {
                 "it is of an earlier tma1 and may hold changes of yours, so it stays; \
@@ -122,7 +130,19 @@ impl fmt::Display for Reason {
 impl Reason {
     /// Whether a file that an uninstall leaves for this reason is still ours to take later.
     pub(super) fn is_remembered(&self) -> bool {
-        matches!(self, Self::InUse(_))
+        matches!(self, Self::InUse(_) | Self::Changed)
+    }
+
+    /// Whether an uninstall leaves something of ours for this reason.
+    pub fn leaves_ours(&self) -> bool {
+        matches!(
+            self,
+            Self::InUse(_)
+                | Self::Changed
+                | Self::Elsewhere(_)
+                | Self::HoldsOthers
+                | Self::Outdated
+        )
     }
 }
 
@@ -204,6 +224,11 @@ impl Plan {
         if !changes && !self.notes.contains(&note) {
             self.notes.push(note);
         }
+    }
+
+    /// Whether something is said of a file.
+    pub(super) fn has_note_on(&self, path: &Path) -> bool {
+        self.notes.iter().any(|note| note.path == path)
     }
 
     /// Follows `path` to a file that the plan is about, as it will be after the steps so far.

@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+use toml_edit::DocumentMut;
+
 use crate::agent::Agent;
 use crate::paths::Paths;
 use crate::setup::adapter::{self, Artifact, Content, Shared, claude_code, codex};
@@ -76,6 +79,22 @@ impl Registration {
         folder.to_owned()
     }
 
+    /// The data directory that our MCP server is given there.
+    pub(super) fn data_dir(&self) -> Option<PathBuf> {
+        let bytes = match &self.entries {
+            Shared::Member(_) | Shared::Table(_) => fs_err::read(&self.path).ok()?,
+            _ => return None,
+        };
+        let text = str::from_utf8(&bytes).ok()?.trim_start_matches('\u{feff}');
+        let arguments = match self.entries {
+            Shared::Member(_) => serde_json::from_str::<State>(text).ok()?.servers.tma1?.args,
+            _ => arguments_in(text)?,
+        };
+        let mut arguments = arguments.into_iter();
+        arguments.find(|argument| argument == "--data-dir")?;
+        arguments.next().map(PathBuf::from)
+    }
+
     /// The locations of a user whose agent has its directory where this file is.
     fn locations(&self, paths: &Paths) -> Paths {
         let folder = self.folder(paths);
@@ -94,6 +113,31 @@ impl Registration {
         }
         files
     }
+}
+
+/// What we want to know of the file in which Claude Code names its MCP servers.
+#[derive(Deserialize)]
+struct State {
+    #[serde(rename = "mcpServers")]
+    servers: Servers,
+}
+
+#[derive(Deserialize)]
+struct Servers {
+    tma1: Option<Server>,
+}
+
+#[derive(Deserialize)]
+struct Server {
+    args: Vec<String>,
+}
+
+/// The arguments of our MCP server in the settings of Codex.
+fn arguments_in(text: &str) -> Option<Vec<String>> {
+    let document = text.parse::<DocumentMut>().ok()?;
+    let server = document.get("mcp_servers")?.get("tma1")?;
+    let arguments = server.get("args")?.as_array()?.iter();
+    Some(arguments.filter_map(|argument| argument.as_str().map(str::to_owned)).collect())
 }
 
 /// The registrations that stay when `artifacts` go, those with hooks first.
@@ -122,6 +166,11 @@ impl Remaining {
         }
         remaining.sort_by_key(|one| !one.has_hooks());
         Self(remaining)
+    }
+
+    /// Whether there is one with `agent`.
+    pub(super) fn has(&self, agent: Agent) -> bool {
+        self.0.iter().any(|one| one.agent == agent)
     }
 
     /// One of them; as far as is known it needs the copy of the program.

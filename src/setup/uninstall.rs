@@ -11,8 +11,9 @@ use crate::setup::edit::lines;
 use crate::setup::install::read_receipt;
 use crate::setup::known::KnownEdits;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
-use crate::setup::receipt::Record;
+use crate::setup::receipt::{Receipt, Record};
 use crate::setup::registration::Remaining;
+use crate::setup::remains;
 use crate::setup::replacement::is_temporary;
 use crate::setup::sweep;
 use crate::setup::target::Target;
@@ -61,18 +62,47 @@ pub(super) fn plan(
     let mut gone = removed_files(&plan);
     // The lock goes last, when nothing else of ours is there.
     gone.insert(paths.install_lock());
-    let made: Vec<_> = receipt.folders().map(Path::to_owned).collect();
-    for folder in [paths.hooks()].into_iter().chain(made) {
-        if remove_folder(&mut plan, &folder, &mut gone) {
-            kept.forget_folder(&folder);
-        }
-    }
+    remains::note_other_root(&mut plan, artifacts, paths);
+    remains::note(&mut plan, &mut kept, artifacts, &remaining, paths);
+    remove_folders(&mut plan, &mut kept, &mut gone, paths);
     plan.record_last(&paths.receipt(), &kept)?;
     if let (true, Some(folder)) = (kept.is_empty(), paths.receipt().parent()) {
         gone.insert(paths.receipt());
         remove_folder(&mut plan, folder, &mut gone);
     }
     Ok(plan)
+}
+
+/// Adds the removal of the folders of ours that are empty by then, and names the others.
+fn remove_folders(
+    plan: &mut Plan,
+    kept: &mut Receipt,
+    gone: &mut BTreeSet<PathBuf>,
+    paths: &Paths,
+) {
+    let files: Vec<_> = kept.paths().map(Target::resolved).collect();
+    let made: Vec<_> = kept.folders().map(Path::to_owned).collect();
+    let mut named: Vec<PathBuf> = Vec::new();
+    let receipt = Target::resolved(&paths.receipt());
+    let hooks = Some(Target::resolved(&paths.hooks())).filter(|hooks| {
+        !paths.hooks().is_symlink() && gone.iter().any(|file| file.starts_with(hooks))
+    });
+    for folder in hooks.into_iter().chain(made) {
+        if remove_folder(plan, &folder, gone) {
+            kept.forget_folder(&folder);
+            continue;
+        }
+        let holds = |path: &PathBuf| path.starts_with(&folder);
+        // The receipt is there until the end, and that end may be this one.
+        let is_explained = holds(&receipt)
+            || gone.contains(&folder)
+            || files.iter().any(holds)
+            || named.iter().any(holds);
+        if folder.is_dir() && !is_explained {
+            plan.note(&folder, Reason::HoldsOthers);
+            named.push(folder);
+        }
+    }
 }
 
 /// A change, or why there is none.
@@ -96,7 +126,7 @@ fn remove_whole(
                 return Ok(Err(Reason::InUse(user)));
             }
         }
-        (_, false) if record.is_some() => return Ok(Err(Reason::Modified)),
+        (_, false) if record.is_some() => return Ok(Err(Reason::Changed)),
         (_, false) => return Ok(Err(Reason::Foreign)),
     }
     target.require_writable()?;

@@ -77,12 +77,31 @@ pub(in crate::setup) fn server(members: Vec<(&'static str, Literal)>) -> MemberE
     MemberEntry { parent: SERVERS, name: MCP_NAME, members }
 }
 
+const SKILLS_FOLDER: &str = "skills";
+const COMMANDS_FOLDER: &str = "commands";
+
 pub(super) fn skills(paths: &Paths) -> PathBuf {
-    paths.claude_config.join("skills")
+    paths.claude_config.join(SKILLS_FOLDER)
 }
 
 pub(super) fn commands(paths: &Paths) -> PathBuf {
-    paths.claude_config.join("commands")
+    paths.claude_config.join(COMMANDS_FOLDER)
+}
+
+/// Whether `folder` may be that of skills or commands in a directory of Claude Code.
+pub(in crate::setup) fn is_text_folder(folder: &Path) -> bool {
+    [SKILLS_FOLDER, COMMANDS_FOLDER].iter().any(|name| folder.ends_with(name))
+}
+
+/// Where an install may have named our MCP server when Claude Code had its state in another file.
+fn other_states(paths: &Paths) -> Vec<PathBuf> {
+    let folder = &paths.claude_config;
+    let mut places = vec![folder.join(PREFERRED_STATE), folder.join(STATE)];
+    if *folder == default_folder(&paths.home) {
+        places.push(paths.home.join(STATE));
+    }
+    places.retain(|place| *place != paths.claude_state && place.is_file());
+    places
 }
 
 /// Everything that the adapter installs, in the order in which it is written: what is registered
@@ -98,11 +117,13 @@ pub(super) fn artifacts(site: &Site<'_>) -> Result<Vec<Artifact>, UnwritablePath
     if let Some(project) = site.project {
         artifacts.extend(project::artifacts(Agent::ClaudeCode, project));
     }
-    artifacts.push(Artifact::new(
-        site.paths.claude_state.clone(),
-        Content::Shared(Shared::Member(server(members))),
-        "Claude Code can ask our MCP server",
-    ));
+    let why = "Claude Code can ask our MCP server";
+    let server = Content::Shared(Shared::Member(server(members)));
+    for place in other_states(site.paths) {
+        let content = server.clone();
+        artifacts.push(Artifact { path: place, content, why, wanted: false });
+    }
+    artifacts.push(Artifact::new(site.paths.claude_state.clone(), server, why));
     artifacts.push(Artifact::new(
         site.paths.claude_config.join(SETTINGS),
         Content::Shared(Shared::Hooks(hooks(command))),

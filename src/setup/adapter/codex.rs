@@ -44,7 +44,7 @@ pub(in crate::setup) fn server(values: Vec<(&'static str, Literal)>) -> TableEnt
 }
 
 /// Codex reads them there for every agent of the user, not below its own home.
-pub(super) fn skills(paths: &Paths) -> PathBuf {
+pub(in crate::setup) fn skills(paths: &Paths) -> PathBuf {
     paths.home.join(".agents").join("skills")
 }
 

@@ -3,7 +3,7 @@
 
 pub mod claude_code;
 pub mod codex;
-mod project;
+pub(super) mod project;
 
 use std::path::{Path, PathBuf};
 

@@ -147,6 +147,30 @@ fn an_install_with_another_data_directory_is_named() {
 }
 
 #[test]
+fn a_file_that_the_user_made_in_the_place_of_ours_is_given_back() {
+    let home = TestHome::new();
+    make_repository(&home, "p");
+    let files = [
+        (".claude/settings.json", "{}"),
+        (".claude.json", "{}\n"),
+        (".codex/hooks.json", "{}"),
+        (".codex/config.toml", ""),
+        ("p/CLAUDE.md", ""),
+        ("p/AGENTS.md", "\n"),
+    ];
+    let both = ["--adapter", "claude-code", "--adapter", "codex"];
+    run_in(&home, "p", &[], &[&["install"], &both[..]].concat());
+    for (file, text) in files {
+        fs_err::write(home.home().join(file), text).unwrap();
+    }
+    run_in(&home, "p", &[], &[&["install"], &both[..]].concat());
+    run_in(&home, "p", &[], &[&["uninstall"], &both[..]].concat());
+    for (file, text) in files {
+        assert_eq!(fs_err::read_to_string(home.home().join(file)).unwrap(), text, "{file}");
+    }
+}
+
+#[test]
 fn a_folder_of_ours_that_holds_a_file_of_the_user_is_named() {
     let home = TestHome::new();
     home.tma1(&INSTALL).succeeded();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use crate::paths::Paths;
-use crate::setup::adapter::{Artifact, Content, Shared, Whole};
+use crate::setup::adapter::{Artifact, Content, Edited, Shared, Whole};
 use crate::setup::edit::hooks::Remark;
 use crate::setup::known::KnownEdits;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
@@ -61,6 +61,9 @@ pub(super) fn plan(
             Planned::Change(change, _) if artifact.is_kept() => plan.push(*change),
             Planned::InPlace(record) => note_if_known(&mut kept, artifact, record),
             Planned::Change(change, record) => {
+                if is_anew(artifact, &change, receipt.record(&artifact.path)) {
+                    kept.forget(&artifact.path);
+                }
                 kept.note(&artifact.path, record);
                 plan.push(*change);
             }
@@ -113,6 +116,16 @@ fn note_if_known(kept: &mut Receipt, artifact: &Artifact, record: Record) {
     if kept.record(&artifact.path).is_none() {
         kept.note(&artifact.path, Record { created: false, ..record });
     }
+}
+
+/// Whether a file that we created once is another one by now: with nothing of ours in it, it is the
+/// user's own.
+fn is_anew(artifact: &Artifact, change: &Change, record: Option<&Record>) -> bool {
+    let Content::Shared(shared) = &artifact.content else { return false };
+    let Some(before) = &change.target.before else { return false };
+    let holds_nothing = |edited: Edited| edited.bytes == before.bytes;
+    record.is_some_and(|record| record.created)
+        && shared.remove_from(&before.bytes, None).is_ok_and(holds_nothing)
 }
 
 fn install_whole(

@@ -170,6 +170,24 @@ fn run(home: &TestHome, variables: &[(&str, &PathBuf)], arguments: &[&str]) -> R
     Run::of(&mut command, LIMIT).succeeded()
 }
 
+#[test]
+fn a_project_in_which_something_is_broken_can_be_left_out() {
+    let home = TestHome::new();
+    let before = contents(&home);
+    home.tma1(&["install", "--adapter", "claude-code"]).succeeded();
+    let project = home.project();
+    fs_err::create_dir(project.join(".git")).unwrap();
+    fs_err::write(project.join("CLAUDE.md"), "<!-- tma1:start -->\nmine\n").unwrap();
+    let uninstall = ["uninstall", "--adapter", "claude-code"];
+    let run = home.tma1(&uninstall);
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    assert!(run.stderr.ends_with("; --skip-project-files leaves it alone\n"), "{run:#?}");
+    home.tma1(&[&uninstall[..], &["--skip-project-files"]].concat()).succeeded();
+    fs_err::remove_file(project.join("CLAUDE.md")).unwrap();
+    fs_err::remove_dir(project.join(".git")).unwrap();
+    assert_eq!(contents(&home), before);
+}
+
 /// What two profiles of one agent share.
 const PROFILES: [(&str, &str, &[&str]); 2] = [
     ("claude-code", "CLAUDE_CONFIG_DIR", &[".tma1/hooks/tma1-hook.sh"]),

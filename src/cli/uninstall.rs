@@ -24,6 +24,9 @@ pub(super) struct Arguments {
     /// The project whose files have our lines [default: the Git repository of the working directory].
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
+    /// Leave the files of the project alone.
+    #[arg(long, conflicts_with = "project")]
+    skip_project_files: bool,
     /// Also remove the log of events and the copy of the program.
     #[arg(long)]
     purge_data: bool,
@@ -36,7 +39,11 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus, Failure> {
     let binary = adapters::binary(context)?;
-    let project = adapters::project(arguments.project.as_deref(), context)?;
+    let project = if arguments.skip_project_files {
+        None
+    } else {
+        adapters::project(arguments.project.as_deref(), context)?
+    };
     let site = adapters::site(context, &binary, project.as_deref());
     let artifacts = site.artifacts(&arguments.adapters)?;
     let purge = if arguments.purge_data {

@@ -183,6 +183,9 @@ impl PlanError {
     pub fn hint(&self) -> String {
         match self {
             Self::Refused(refusal) => refusal.hint(),
+            Self::Edit { reason: reason @ EditError::Markdown(_), .. } => {
+                format!("{}; --skip-project-files leaves it alone", reason.hint())
+            }
             Self::Edit { reason, .. } => reason.hint(),
             Self::Foreign(_) => "move it away, then try again".to_owned(),
             Self::NotText(_) => "rename it, then try again".to_owned(),

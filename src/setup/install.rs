@@ -71,11 +71,10 @@ pub(super) fn plan(
     }
     let swept = sweep::plan(&mut plan, &mut kept, artifacts, paths)?;
     remove_swept(&mut plan, &mut kept, &swept, artifacts);
-    // Our own folder is made for the lock and goes with it, the other one with a purge.
-    let goes_otherwise = [paths.root.clone(), paths.bin()];
-    for folder in
-        plan.created_folders().filter(|folder| !goes_otherwise.iter().any(|f| f == folder))
-    {
+    // Those on the way to our own folder are made for the lock and go with it, the other one with a
+    // purge.
+    let goes_otherwise = |folder: &&Path| paths.root.starts_with(folder) || **folder == paths.bin();
+    for folder in plan.created_folders().filter(|folder| !goes_otherwise(folder)) {
         kept.note_folder(folder);
     }
     if kept != receipt || !plan.is_empty() {

@@ -108,6 +108,7 @@ impl Task {
         let lock = Lock::acquire(paths)?;
         drop(plan);
         let taken = self.carry_out_locked(artifacts, paths, &known, disk);
+        let taken = taken.map(|taken| taken.after_making(lock.new_folders()));
         drop(lock);
         taken
     }

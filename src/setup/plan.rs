@@ -314,6 +314,18 @@ impl Plan {
         }
     }
 
+    /// The same with the making of `folders`, which were there when the steps were planned, for the
+    /// lock that they were planned under.
+    pub(super) fn after_making(mut self, folders: &[PathBuf]) -> Self {
+        let new = folders.iter().filter(|folder| !self.creates_folder(folder));
+        let new: Vec<_> = new.map(|folder| Step::CreateFolder(folder.clone())).collect();
+        if !self.steps.is_empty() {
+            self.recording += new.len();
+            self.steps.splice(0..0, new);
+        }
+        self
+    }
+
     /// The steps, in the order in which they are taken.
     pub fn steps(&self) -> &[Step] {
         &self.steps

@@ -195,6 +195,13 @@ fn programs(paths: &Paths) -> Vec<PathBuf> {
     vec![paths.bin().join(binary::PROGRAM)]
 }
 
+/// All files that a purge may take.
+pub(super) fn files(paths: &Paths) -> Vec<PathBuf> {
+    let markers = [paths.data(), paths.bin()].map(|folder| folder.join(MARKER));
+    let files = data_files(paths).into_iter().chain(programs(paths));
+    files.chain(markers).chain([paths.token()]).collect()
+}
+
 fn remove_file(path: &Path) -> io::Result<()> {
     match fs_err::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -227,7 +234,7 @@ mod tests {
         let left: Vec<_> = home.tree().iter().filter(is_file).cloned().collect();
         let mut expected = theirs.map(|file| format!("~/.tma1/{file}"));
         expected.sort();
-        assert_eq!(left, [&expected[..], &["~/.tma1/install.lock".to_owned()]].concat());
+        assert_eq!(left, expected);
         assert!(Purge::plan(&[], &home.paths).unwrap().is_empty());
     }
 

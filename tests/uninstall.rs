@@ -274,6 +274,37 @@ fn a_purge_leaves_the_program_to_the_agent_that_stays() {
 }
 
 #[test]
+fn a_purge_is_told_like_everything_else() {
+    let home = TestHome::new();
+    let mut install = home.command(built(&home));
+    Run::of(install.args(["install", "--adapter", "claude-code"]), LIMIT).succeeded();
+    drop(Daemon::start(&home));
+    let purge = ["uninstall", "--adapter", "claude-code", "--purge-data"];
+    let dry = home.tma1(&[&purge[..], &["--dry-run"]].concat()).succeeded();
+    let is_told = |line: &&str| line.starts_with("Would") || line.ends_with("Nothing was written.");
+    let dry: Vec<_> = dry.stdout.lines().filter(is_told).collect();
+    let json = |arguments: &[&str]| -> Value {
+        let run = home.tma1(&[&purge[..], &["--json"], arguments].concat()).succeeded();
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let planned = json(&["--dry-run"]);
+    let said = home.tma1(&purge).succeeded().stdout;
+    assert_snapshot("uninstall-purge", &format!("{}\n\n{said}", dry.join("\n")), &[]);
+    // The same for programs.
+    let mut install = home.command(built(&home));
+    Run::of(install.args(["install", "--adapter", "claude-code"]), LIMIT).succeeded();
+    drop(Daemon::start(&home));
+    let done = json(&[]);
+    assert_eq!(done["purged"], planned["purged"]);
+    assert_eq!(done["skipped"], planned["skipped"]);
+    let purged: Vec<_> =
+        planned["purged"].as_array().unwrap().iter().map(Value::to_string).collect();
+    assert!(purged.iter().any(|path| path.ends_with("/.tma1/data\"")), "{purged:?}");
+    assert!(purged.iter().any(|path| path.ends_with("/.tma1/bin/tma1\"")), "{purged:?}");
+    assert!(!home.home().join(".tma1").exists());
+}
+
+#[test]
 fn the_plan_is_there_for_programs_too() {
     let home = home_with_both_agents();
     let install = ["install", "--adapter", "claude-code", "--json"];

@@ -73,14 +73,24 @@ impl Output {
         artifacts: &[Artifact],
         context: &Context,
     ) -> Result<Plan, Failure> {
+        let plan = self.carry_out(task, artifacts, context)?;
+        self.show(&plan, &context.paths, context.printer)?;
+        Ok(plan)
+    }
+
+    /// The same without showing anything.
+    pub(super) fn carry_out(
+        self,
+        task: Task,
+        artifacts: &[Artifact],
+        context: &Context,
+    ) -> Result<Plan, Failure> {
         let paths = &context.paths;
-        let plan = if self.dry_run {
+        Ok(if self.dry_run {
             task.plan(artifacts, paths)?
         } else {
             task.carry_out(artifacts, paths, &OperatingSystem)?
-        };
-        self.show(&plan, paths, context.printer)?;
-        Ok(plan)
+        })
     }
 
     /// Whether there is a person to talk to.
@@ -88,7 +98,7 @@ impl Output {
         !self.json && !self.dry_run
     }
 
-    fn show(self, plan: &Plan, paths: &Paths, printer: Printer) -> Result<(), Failure> {
+    pub(super) fn show(self, plan: &Plan, paths: &Paths, printer: Printer) -> Result<(), Failure> {
         if self.json {
             let json = PlanJson::new(plan, paths, self.dry_run);
             printer.out(format_args!("{}\n", serde_json::to_string_pretty(&json)?))?;

@@ -10,7 +10,8 @@ use crate::cli::adapters::{self, Output};
 use crate::cli::{Context, ExitStatus, Failure};
 use crate::daemon::client;
 use crate::setup::Task;
-use crate::setup::purge::{Purge, PurgeError, Purged};
+use crate::setup::plan::Plan;
+use crate::setup::purge::{Purge, PurgeError};
 
 /// Take out of a coding agent what install put there.
 ///
@@ -51,26 +52,23 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     } else {
         Purge::default()
     };
+    let output = arguments.output;
     if !purge.is_empty() && !may_purge(&purge, arguments, context)? {
-        context.printer.out("Nothing was removed.\n")?;
+        if output.json {
+            output.show(&Plan::default(), &context.paths, context.printer)?;
+        } else {
+            context.printer.out("Nothing was removed.\n")?;
+        }
         return Ok(ExitStatus::Done);
     }
-    let plan = arguments.output.run(Task::Uninstall, &artifacts, context)?;
-    if !purge.is_empty() && !arguments.output.dry_run {
-        purge.carry_out(&context.paths)?;
-    }
-    if !arguments.output.json {
-        let verb = if arguments.output.dry_run { "Would remove" } else { "Removed" };
-        for folder in purge.folders() {
-            report(folder, verb, context)?;
-        }
-        for note in purge.notes() {
-            let name = context.paths.display(&note.path);
-            context.printer.out(format_args!("Skipped {name} \u{2014} {}\n", note.reason))?;
-        }
-    }
-    if arguments.output.talks() {
-        if plan.is_empty() && purge.is_empty() {
+    let plan = output.carry_out(Task::Uninstall, &artifacts, context)?;
+    let purged = if output.dry_run { Ok(()) } else { purge.carry_out(&context.paths) };
+    // What was done is told also if not all of it could be.
+    let plan = if purged.is_ok() { plan.with_purge(purge) } else { plan };
+    output.show(&plan, &context.paths, context.printer)?;
+    purged?;
+    if output.talks() {
+        if plan.is_empty() {
             let leaves = plan.notes().iter().any(|note| note.reason.leaves_ours());
             let what = if leaves { "nothing else" } else { "nothing" };
             context.printer.out(format_args!("Nothing to do: there was {what} of tma1.\n"))?;
@@ -78,19 +76,6 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
         print_hints(arguments.purge_data, context)?;
     }
     Ok(ExitStatus::Done)
-}
-
-/// Says what was taken from one folder.
-fn report(folder: &Purged, verb: &str, context: &Context) -> Result<(), Failure> {
-    let name = context.paths.display(&folder.path);
-    if folder.whole {
-        context.printer.out(format_args!("{verb} {name} with all in it\n"))?;
-        return Ok(());
-    }
-    for file in &folder.files {
-        context.printer.out(format_args!("{verb} {}\n", context.paths.display(file)))?;
-    }
-    Ok(())
 }
 
 /// Asks before data is removed, on a terminal.

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use crate::platform::{self, Attributes};
 use crate::setup::adapter::EditError;
 use crate::setup::edit::hooks::{Remark, Tally};
+use crate::setup::purge::{Purge, Purged};
 use crate::setup::receipt::Receipt;
 use crate::setup::target::{Refusal, Snapshot, Target};
 
@@ -65,6 +66,8 @@ pub struct Plan {
     notes: Vec<Note>,
     /// The folders of all files that were looked at, changed or not.
     folders: BTreeSet<PathBuf>,
+    /// What is taken beyond the steps, without a way back.
+    purge: Purge,
 }
 
 /// What the user should know about a file; most often that it stays as it is although it might be
@@ -326,6 +329,26 @@ impl Plan {
         self
     }
 
+    /// The same with the purge that goes with it, which knows better what becomes of its files.
+    #[must_use]
+    pub fn with_purge(mut self, purge: Purge) -> Self {
+        let decides_on = |path: &Path| {
+            let mut folders = purge.folders().iter().map(|folder| folder.path.as_path());
+            let mut kept = purge.notes().iter().map(|note| note.path.as_path());
+            folders.any(|folder| path.starts_with(folder))
+                || kept.any(|kept| path.starts_with(kept))
+        };
+        self.notes.retain(|note| !decides_on(&note.path));
+        self.notes.extend(purge.notes().iter().cloned());
+        self.purge = purge;
+        self
+    }
+
+    /// The folders from which files are taken for good.
+    pub fn purged(&self) -> &[Purged] {
+        self.purge.folders()
+    }
+
     /// The steps, in the order in which they are taken.
     pub fn steps(&self) -> &[Step] {
         &self.steps
@@ -369,7 +392,7 @@ impl Plan {
 
     /// Whether everything is in place.
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        self.steps.is_empty() && self.purge.is_empty()
     }
 }
 

@@ -70,18 +70,19 @@ pub fn mark(folder: &Path) -> io::Result<()> {
 }
 
 /// What a purge takes, worked out before anything goes.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Purge {
     folders: Vec<Purged>,
     notes: Vec<Note>,
 }
 
 /// One folder that files are taken from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Purged {
     /// The folder.
     pub path: PathBuf,
-    /// The files of ours in it, the marker last: an interrupted purge can be taken up again.
+    /// The files of ours in it and beside it, the marker last: an interrupted purge can be taken up
+    /// again.
     pub files: Vec<PathBuf>,
     /// Whether nothing else is in it, so that it goes too.
     pub whole: bool,
@@ -136,6 +137,9 @@ impl Purge {
 
     /// Removes the files. Of a link among them the link goes, and what it leads to stays.
     pub fn carry_out(&self, paths: &Paths) -> Result<(), PurgeError> {
+        if self.is_empty() {
+            return Ok(());
+        }
         let lock = Lock::acquire(paths)?;
         for folder in &self.folders {
             folder.files.iter().try_for_each(|file| remove_file(file))?;
@@ -147,8 +151,6 @@ impl Purge {
                 }
             }
         }
-        // The daemon writes it beside its data, for the programs that may ask it.
-        remove_file(&paths.token())?;
         drop(lock);
         Ok(())
     }
@@ -166,10 +168,10 @@ impl Purged {
         let mut files: Vec<_> = files.into_iter().filter(is_file).collect();
         files.extend(replacement::temporary_files(&path));
         let marker = path.join(MARKER);
-        match (marker.is_file(), files.is_empty()) {
+        match (marker.is_file(), files.iter().any(|file| file.starts_with(&path))) {
             (true, _) => files.push(marker),
-            (false, true) => return Ok(None),
-            (false, false) => return Err(PurgeError::NotOurs(path)),
+            (false, false) => return Ok(None),
+            (false, true) => return Err(PurgeError::NotOurs(path)),
         }
         let is_ours = |entry: io::Result<fs_err::DirEntry>| {
             entry.is_ok_and(|entry| files.contains(&entry.path()))
@@ -179,7 +181,7 @@ impl Purged {
     }
 }
 
-/// The files of the daemon.
+/// The files of the daemon. It writes its token beside its data, for the programs that may ask it.
 fn data_files(paths: &Paths) -> Vec<PathBuf> {
     let beside_database = |suffix: &str| {
         let mut path = paths.database().into_os_string();
@@ -187,7 +189,7 @@ fn data_files(paths: &Paths) -> Vec<PathBuf> {
         PathBuf::from(path)
     };
     let database = DATABASE_SUFFIXES.into_iter().map(beside_database);
-    database.chain([paths.daemon_lock()]).collect()
+    [paths.token()].into_iter().chain(database).chain([paths.daemon_lock()]).collect()
 }
 
 /// The copies of the program.
@@ -199,7 +201,7 @@ fn programs(paths: &Paths) -> Vec<PathBuf> {
 pub(super) fn files(paths: &Paths) -> Vec<PathBuf> {
     let markers = [paths.data(), paths.bin()].map(|folder| folder.join(MARKER));
     let files = data_files(paths).into_iter().chain(programs(paths));
-    files.chain(markers).chain([paths.token()]).collect()
+    files.chain(markers).collect()
 }
 
 fn remove_file(path: &Path) -> io::Result<()> {

@@ -171,6 +171,33 @@ fn a_file_that_the_user_made_in_the_place_of_ours_is_given_back() {
 }
 
 #[test]
+fn the_folders_above_the_data_directory_go_with_it() {
+    for root in ["a/b/tma1", ".claude/tma1", ".tma1"] {
+        let home = TestHome::new();
+        let before = contents(&home);
+        run_in(&home, "", &[("TMA1_DATA_DIR", root)], &INSTALL);
+        let run = run_in(&home, "", &[("TMA1_DATA_DIR", root)], &UNINSTALL);
+        assert_eq!(skipped(&run), [""; 0]);
+        assert_eq!(contents(&home), before, "{root}");
+    }
+}
+
+#[test]
+fn a_data_directory_that_was_there_stays_as_it_was() {
+    for file in [None, Some(".tma1/mine")] {
+        let home = TestHome::new();
+        fs_err::create_dir(home.home().join(".tma1")).unwrap();
+        if let Some(file) = file {
+            fs_err::write(home.home().join(file), "mine").unwrap();
+        }
+        let before = contents(&home);
+        home.tma1(&INSTALL).succeeded();
+        home.tma1(&UNINSTALL).succeeded();
+        assert_eq!(contents(&home), before, "{file:?}");
+    }
+}
+
+#[test]
 fn a_folder_of_ours_that_holds_a_file_of_the_user_is_named() {
     let home = TestHome::new();
     home.tma1(&INSTALL).succeeded();

@@ -80,17 +80,20 @@ impl Lock {
     pub fn acquire(paths: &Paths) -> Result<Self, LockError> {
         require_possible(paths)?;
         let path = paths.install_lock();
-        let mut made = missing_folders(&paths.root);
-        let new = made.clone();
-        if made.is_empty() && is_ours(paths) {
-            // The daemon made it, an earlier version, or a run that was killed.
-            made.push(paths.root.clone());
-        }
+        // The daemon made it, an earlier version, or a run that was killed.
+        let formerly = Some(paths.root.clone()).filter(|_| is_ours(paths));
+        let mut new = BTreeSet::new();
         let deadline = clock::monotonic() + PATIENCE;
         loop {
             let unusable = |source| LockError::Unusable { path: path.clone(), source };
-            match try_acquire(&paths.root, &path, &made).map_err(unusable)? {
-                Some(file) => return Ok(Self { paths: paths.clone(), file, new }),
+            // Another run may remove them while this one waits.
+            new.extend(missing_folders(&paths.root));
+            match try_acquire(&paths.root, &path).map_err(unusable)? {
+                Some(file) => {
+                    note_made(&file, &new, formerly).map_err(unusable)?;
+                    let new = new.into_iter().collect();
+                    return Ok(Self { paths: paths.clone(), file, new });
+                }
                 None if clock::monotonic() > deadline => return Err(LockError::Busy(path)),
                 None => std::thread::sleep(PAUSE),
             }
@@ -103,15 +106,12 @@ impl Lock {
     }
 }
 
-/// The folders up to `folder` that are not there, outermost first.
-fn missing_folders(folder: &Path) -> Vec<PathBuf> {
-    let missing = folder.ancestors().take_while(|folder| !folder.exists());
-    let mut missing: Vec<_> = missing.map(Path::to_owned).collect();
-    missing.reverse();
-    missing
+/// The folders up to `folder` that are not there.
+fn missing_folders(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    folder.ancestors().take_while(|folder| !folder.exists()).map(Path::to_owned)
 }
 
-fn try_acquire(root: &Path, path: &Path, made: &[PathBuf]) -> io::Result<Option<File>> {
+fn try_acquire(root: &Path, path: &Path) -> io::Result<Option<File>> {
     platform::create_private_dir(root)?;
     let mut options = platform::private_file_options();
     let file = match options.create(true).read(true).write(true).truncate(false).open(path) {
@@ -121,22 +121,18 @@ fn try_acquire(root: &Path, path: &Path, made: &[PathBuf]) -> io::Result<Option<
     };
     match file.try_lock() {
         // What was locked may be a file that the run before has just removed.
-        Ok(()) if !platform::is_same_file(file.file(), path) => Ok(None),
-        Ok(()) => {
-            note_made(&file, made)?;
-            Ok(Some(file))
-        }
+        Ok(()) => Ok(platform::is_same_file(file.file(), path).then_some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
 /// Keeps in the lock itself which folders were made for it: they go with it, and those that a user
-/// had before stay.
-fn note_made(file: &File, made: &[PathBuf]) -> io::Result<()> {
+/// had before stay. These are `new` ones, and `formerly` made ones if the lock does not tell yet.
+fn note_made(file: &File, new: &BTreeSet<PathBuf>, formerly: Option<PathBuf>) -> io::Result<()> {
     let known = made_for(file);
-    let mut all = known.clone().unwrap_or_default();
-    all.extend(made.iter().cloned());
+    let mut all = known.clone().unwrap_or_else(|| formerly.into_iter().collect());
+    all.extend(new.iter().cloned());
     if known.as_ref() != Some(&all) {
         let text = serde_json::to_string(&all).map_err(io::Error::from)?;
         let mut file = file.file();

@@ -14,6 +14,7 @@ use crate::paths::Paths;
 use crate::platform;
 use crate::setup::adapter;
 use crate::setup::purge;
+use crate::setup::replacement;
 use crate::setup::target::{Refusal, Target};
 
 /// How long another run may take. One that takes longer is stuck.
@@ -172,7 +173,13 @@ pub fn is_orphaned(paths: &Paths) -> bool {
 fn is_needed(paths: &Paths) -> bool {
     let scripts = Agent::ALL.into_iter().flat_map(|agent| adapter::scripts(agent, paths));
     let mut files = scripts.chain(purge::files(paths)).chain([paths.receipt()]);
-    files.any(|file| file.is_file())
+    // Emptied by a run that could not clean up; the next one will.
+    let is_left = |entry: io::Result<fs_err::DirEntry>| {
+        entry.is_ok_and(|entry| replacement::is_temporary(&entry.path()))
+    };
+    let is_emptied =
+        |folder: &Path| fs_err::read_dir(folder).is_ok_and(|mut entries| entries.all(is_left));
+    files.any(|file| file.is_file()) || paths.receipt().parent().is_some_and(is_emptied)
 }
 
 impl Drop for Lock {

@@ -19,6 +19,7 @@ mod mcp;
 mod observed;
 mod prompts;
 mod races;
+mod receipt;
 mod replay;
 mod script;
 mod support;

@@ -90,16 +90,24 @@ impl Output {
         artifacts: &[Artifact],
         context: &Context,
     ) -> Result<Plan, Failure> {
-        let paths = &context.paths;
-        if self.dry_run {
-            let plan = task.plan(artifacts, paths)?;
-            self.show(&plan, paths, context.printer)?;
-            return Ok(plan);
-        }
-        let plan = task.carry_out(artifacts, paths, &OperatingSystem)?;
-        self.show(&plan, paths, context.printer)
-            .map_err(|error| error.after("all was done, but the report of it can't be written"))?;
+        let plan = self.carry_out(task, artifacts, context)?;
+        self.show(&plan, &context.paths, context.printer)?;
         Ok(plan)
+    }
+
+    /// The same without showing anything.
+    pub(super) fn carry_out(
+        self,
+        task: Task,
+        artifacts: &[Artifact],
+        context: &Context,
+    ) -> Result<Plan, Failure> {
+        let paths = &context.paths;
+        Ok(if self.dry_run {
+            task.plan(artifacts, paths)?
+        } else {
+            task.carry_out(artifacts, paths, &OperatingSystem)?
+        })
     }
 
     /// Whether there is a person to talk to.
@@ -107,7 +115,16 @@ impl Output {
         !self.json && !self.dry_run
     }
 
-    fn show(self, plan: &Plan, paths: &Paths, printer: Printer) -> Result<(), Failure> {
+    /// Shows what would be done, or was.
+    pub(super) fn show(self, plan: &Plan, paths: &Paths, printer: Printer) -> Result<(), Failure> {
+        let shown = self.print(plan, paths, printer);
+        if self.dry_run {
+            return shown;
+        }
+        shown.map_err(|error| error.after("all was done, but the report of it can't be written"))
+    }
+
+    fn print(self, plan: &Plan, paths: &Paths, printer: Printer) -> Result<(), Failure> {
         if self.json {
             let json = PlanJson::new(plan, paths, self.dry_run);
             printer.out(format_args!("{}\n", serde_json::to_string_pretty(&json)?))?;

@@ -1,7 +1,7 @@
 //! A plan as the user reads it.
 
 use std::fmt::{self, Display, Formatter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use console::style;
 use serde::Serialize;
@@ -49,6 +49,9 @@ impl Display for Report<'_> {
             write!(f, "{verb} {}", self.paths.display(change.path()))?;
             write_tally(f, change)?;
         }
+        for path in purged(self.plan) {
+            writeln!(f, "{} {}", Action::Remove.past(), self.paths.display(path))?;
+        }
         for note in self.plan.notes() {
             let verb = if note.stays() { "Skipped" } else { "Note on" };
             writeln!(f, "{verb} {} \u{2014} {}", self.paths.display(&note.path), note.reason)?;
@@ -66,6 +69,14 @@ impl Display for Summary<'_> {
         }
         Ok(())
     }
+}
+
+/// The files and folders that a purge takes, each folder after what is in it.
+fn purged(plan: &Plan) -> impl Iterator<Item = &Path> {
+    plan.purged().iter().flat_map(|purged| {
+        let folder = purged.whole.then_some(&purged.path);
+        purged.files.iter().chain(folder).map(PathBuf::as_path)
+    })
 }
 
 fn write_tally(f: &mut Formatter<'_>, change: &Change) -> fmt::Result {
@@ -116,6 +127,8 @@ pub struct PlanJson {
     dry_run: bool,
     changes: Vec<ChangeJson>,
     folders: Vec<FolderJson>,
+    /// What a purge takes, each folder after what is in it.
+    purged: Vec<String>,
     skipped: Vec<NoteJson>,
     notes: Vec<NoteJson>,
 }
@@ -162,6 +175,7 @@ impl PlanJson {
                     Step::Change(_) => None,
                 })
                 .collect(),
+            purged: purged(plan).map(|path| path.display().to_string()).collect(),
             skipped: plan.notes().iter().filter(|note| note.stays()).map(NoteJson::new).collect(),
             notes: plan.notes().iter().filter(|note| !note.stays()).map(NoteJson::new).collect(),
         }
@@ -212,6 +226,10 @@ impl Display for Diff<'_> {
                 Step::Change(change) => self.write_change(f, change)?,
                 Step::RemoveFolder(path) => self.write_folder(f, "removed", path)?,
             }
+        }
+        for path in purged(self.plan) {
+            let name = printable(&self.paths.display(path));
+            writeln!(f, "{} {name}", Action::Remove.future())?;
         }
         for note in self.plan.notes() {
             let name = self.paths.display(&note.path);
@@ -301,6 +319,7 @@ fn write_hunk(f: &mut Formatter<'_>, hunk: &UnifiedDiffHunk<'_, '_, '_, str>) ->
 fn write_summary(f: &mut Formatter<'_>, plan: &Plan) -> fmt::Result {
     let count = |action| plan.changes().filter(|change| Action::of(change) == action).count();
     let [created, updated, removed] = [Action::Create, Action::Update, Action::Remove].map(count);
+    let removed = removed + plan.purged().iter().map(|folder| folder.files.len()).sum::<usize>();
     let all = created + updated + removed;
     if all == 0 {
         return writeln!(f, "Nothing would change.");

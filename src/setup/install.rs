@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use crate::paths::Paths;
-use crate::setup::adapter::{Artifact, Content, Shared, Whole};
+use crate::setup::adapter::{Artifact, Content, Edited, Shared, Whole};
 use crate::setup::edit::hooks::Remark;
 use crate::setup::known::KnownEdits;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
@@ -45,11 +45,14 @@ pub(super) fn plan(
         let planned = plan_artifact(&mut plan, artifact, record, options, known);
         match planned.map_err(|error| artifact.explained(error))? {
             Planned::Stays(reason) => plan.note(&artifact.path, reason),
-            // A purge takes its folder, so an uninstall needs to know nothing of it.
+            // A purge takes it by its name, so an uninstall needs to know nothing of it.
             Planned::InPlace(_) if artifact.is_kept() => {}
             Planned::Change(change, _) if artifact.is_kept() => plan.push(*change),
             Planned::InPlace(record) => note_if_known(&mut kept, artifact, record),
             Planned::Change(change, record) => {
+                if is_anew(artifact, &change, receipt.record(&artifact.path)) {
+                    kept.forget(&artifact.path);
+                }
                 kept.note(&artifact.path, record);
                 plan.push(*change);
             }
@@ -57,11 +60,10 @@ pub(super) fn plan(
     }
     let swept = sweep::plan(&mut plan, &mut kept, artifacts, paths)?;
     remove_swept(&mut plan, &mut kept, &swept, artifacts);
-    // Our own folder is made for the lock and goes with it, the other one with a purge.
-    let goes_otherwise = [paths.root.clone(), paths.bin()];
-    for folder in
-        plan.created_folders().filter(|folder| !goes_otherwise.iter().any(|f| f == folder))
-    {
+    // Those on the way to our own folder are made for the lock and go with it, the other one with a
+    // purge.
+    let goes_otherwise = |folder: &&Path| paths.root.starts_with(folder) || **folder == paths.bin();
+    for folder in plan.created_folders().filter(|folder| !goes_otherwise(folder)) {
         kept.note_folder(folder);
     }
     if kept != receipt || !plan.is_empty() {
@@ -132,6 +134,16 @@ fn note_if_known(kept: &mut Receipt, artifact: &Artifact, record: Record) {
     if kept.record(&artifact.path).is_none() {
         kept.note(&artifact.path, Record { created: false, ..record });
     }
+}
+
+/// Whether a file that we created once is another one by now: with nothing of ours in it, it is the
+/// user's own.
+fn is_anew(artifact: &Artifact, change: &Change, record: Option<&Record>) -> bool {
+    let Content::Shared(shared) = &artifact.content else { return false };
+    let Some(before) = &change.target.before else { return false };
+    let holds_nothing = |edited: Edited| edited.bytes == before.bytes;
+    record.is_some_and(|record| record.created)
+        && shared.remove_from(&before.bytes, None).is_ok_and(holds_nothing)
 }
 
 fn install_whole(

@@ -149,6 +149,11 @@ impl Target {
         Ok(())
     }
 
+    /// The file that `path` leads to; `path` itself if that can't be told.
+    pub(super) fn resolved(path: &Path) -> PathBuf {
+        resolve(path).unwrap_or_else(|_| path.to_owned())
+    }
+
     /// The folder of the file.
     pub fn folder(&self) -> &Path {
         self.resolved.parent().unwrap_or(Path::new("/"))

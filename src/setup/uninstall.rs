@@ -11,7 +11,9 @@ use crate::setup::edit::lines;
 use crate::setup::install::read_receipt;
 use crate::setup::known::KnownEdits;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
-use crate::setup::receipt::Record;
+use crate::setup::receipt::{Receipt, Record};
+use crate::setup::registration::Remaining;
+use crate::setup::remains;
 use crate::setup::replacement::is_temporary;
 use crate::setup::sweep;
 use crate::setup::target::Target;
@@ -25,11 +27,16 @@ pub(super) fn plan(
     let mut plan = Plan::default();
     let receipt = read_receipt(&mut plan, &paths.receipt())?;
     let mut kept = receipt.clone();
+    let remaining = Remaining::beside(artifacts, &receipt, paths);
     for artifact in artifacts.iter().rev() {
         let target = plan.inspect(&artifact.path)?;
         let record = receipt.record(&artifact.path);
         let planned = match &artifact.content {
-            Content::Whole(whole) => remove_whole(artifact, whole, target, record)?,
+            Content::Whole(whole) => {
+                let user = remaining.user_of(&target.resolved, paths);
+                let user = user.map(|user| paths.display(&user.path));
+                remove_whole(artifact, whole, target, record, user)?
+            }
             Content::Shared(shared) => {
                 let (planned, remarks) = remove_shared(artifact, shared, target, record, known)?;
                 for remark in remarks {
@@ -39,27 +46,63 @@ pub(super) fn plan(
             }
         };
         match planned {
-            Ok(change) => plan.push(change),
-            Err(reason) => plan.note(&artifact.path, reason),
+            Ok(change) => {
+                plan.push(change);
+                kept.forget(&artifact.path);
+            }
+            Err(reason) => {
+                if !reason.is_remembered() {
+                    kept.forget(&artifact.path);
+                }
+                plan.note(&artifact.path, reason);
+            }
         }
-        kept.forget(&artifact.path);
     }
     sweep::plan(&mut plan, &mut kept, artifacts, paths)?;
     let mut gone = removed_files(&plan);
     // The lock goes last, when nothing else of ours is there.
     gone.insert(paths.install_lock());
-    let made: Vec<_> = receipt.folders().map(Path::to_owned).collect();
-    for folder in [paths.hooks()].into_iter().chain(made) {
-        if remove_folder(&mut plan, &folder, &mut gone) {
-            kept.forget_folder(&folder);
-        }
-    }
+    remains::note_other_root(&mut plan, artifacts, paths);
+    remains::note(&mut plan, &mut kept, artifacts, &remaining, paths);
+    remove_folders(&mut plan, &mut kept, &mut gone, paths);
     plan.record_last(&paths.receipt(), &kept)?;
     if let (true, Some(folder)) = (kept.is_empty(), paths.receipt().parent()) {
         gone.insert(paths.receipt());
         remove_folder(&mut plan, folder, &mut gone);
     }
     Ok(plan)
+}
+
+/// Adds the removal of the folders of ours that are empty by then, and names the others.
+fn remove_folders(
+    plan: &mut Plan,
+    kept: &mut Receipt,
+    gone: &mut BTreeSet<PathBuf>,
+    paths: &Paths,
+) {
+    let files: Vec<_> = kept.paths().map(Target::resolved).collect();
+    let made: Vec<_> = kept.folders().map(Path::to_owned).collect();
+    let mut named: Vec<PathBuf> = Vec::new();
+    let receipt = Target::resolved(&paths.receipt());
+    let hooks = Some(Target::resolved(&paths.hooks())).filter(|hooks| {
+        !paths.hooks().is_symlink() && gone.iter().any(|file| file.starts_with(hooks))
+    });
+    for folder in hooks.into_iter().chain(made) {
+        if remove_folder(plan, &folder, gone) {
+            kept.forget_folder(&folder);
+            continue;
+        }
+        let holds = |path: &PathBuf| path.starts_with(&folder);
+        // The receipt is there until the end, and that end may be this one.
+        let is_explained = holds(&receipt)
+            || gone.contains(&folder)
+            || files.iter().any(holds)
+            || named.iter().any(holds);
+        if folder.is_dir() && !is_explained {
+            plan.note(&folder, Reason::HoldsOthers);
+            named.push(folder);
+        }
+    }
 }
 
 /// A change, or why there is none.
@@ -70,6 +113,7 @@ fn remove_whole(
     whole: &Whole,
     target: Target,
     record: Option<&Record>,
+    user: Option<String>,
 ) -> Result<Planned, PlanError> {
     let Some(before) = &target.before else { return Ok(Err(Reason::Absent)) };
     let is_own = whole.is_own(&target)
@@ -77,8 +121,12 @@ fn remove_whole(
         || matches!(whole, Whole::Text(text) if text.as_bytes() == before.bytes);
     match (whole, is_own) {
         _ if artifact.is_kept() => return Ok(Err(Reason::Kept)),
-        (_, true) => {}
-        (_, false) if record.is_some() => return Ok(Err(Reason::Modified)),
+        (_, true) => {
+            if let Some(user) = user {
+                return Ok(Err(Reason::InUse(user)));
+            }
+        }
+        (_, false) if record.is_some() => return Ok(Err(Reason::Changed)),
         (_, false) => return Ok(Err(Reason::Foreign)),
     }
     target.require_replaceable()?;

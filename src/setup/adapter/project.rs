@@ -23,6 +23,16 @@ const AGENTS: &str = "AGENTS.md";
 /// Codex reads it in place of the other.
 const OVERRIDE: &str = "AGENTS.override.md";
 
+/// Who reads each of these files.
+pub(in crate::setup) const READERS: [(&str, &[Agent]); 3] = [
+    (CLAUDE, &[Agent::ClaudeCode]),
+    (AGENTS, &[Agent::Codex, Agent::ClaudeCode]),
+    (OVERRIDE, &[Agent::Codex]),
+];
+
+/// Says what Git does not take into the repository.
+pub(in crate::setup) const IGNORE_FILE: &str = ".gitignore";
+
 /// The artifacts in `project` for `agent`.
 pub(super) fn artifacts(agent: Agent, project: &Path) -> Vec<Artifact> {
     let read = match agent {
@@ -41,7 +51,7 @@ pub(super) fn artifacts(agent: Agent, project: &Path) -> Vec<Artifact> {
     let mut artifacts = vec![block(CLAUDE), block(AGENTS), block(OVERRIDE)];
     if project.join(".git").exists() {
         let why = "keeps our file out of the repository";
-        artifacts.push(file(".gitignore", Shared::Line(IGNORED), why));
+        artifacts.push(file(IGNORE_FILE, Shared::Line(IGNORED), why));
     }
     artifacts
 }

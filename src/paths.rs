@@ -90,6 +90,26 @@ impl Paths {
         self.root.join("token")
     }
 
+    /// The messages of a daemon that runs in the background.
+    pub fn logs(&self) -> PathBuf {
+        self.root.join("logs")
+    }
+
+    /// The newest of them.
+    pub fn daemon_log(&self) -> PathBuf {
+        self.logs().join("daemon.log")
+    }
+
+    /// There as long as the user wants no daemon.
+    pub fn stopped(&self) -> PathBuf {
+        self.root.join("stopped")
+    }
+
+    /// When a daemon was started last without being asked for.
+    pub fn autostart(&self) -> PathBuf {
+        self.root.join("autostart")
+    }
+
     /// Held by the one run that installs.
     pub fn install_lock(&self) -> PathBuf {
         self.root.join("install.lock")

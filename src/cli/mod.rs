@@ -5,10 +5,13 @@ mod adapters;
 mod failure;
 mod hook;
 mod install;
+mod lifecycle;
 mod log;
+mod logs;
 mod mcp_serve;
 mod printer;
 mod serve;
+mod status;
 mod uninstall;
 
 use std::ffi::{OsStr, OsString};
@@ -56,6 +59,19 @@ struct Cli {
 enum Command {
     Install(install::Arguments),
     Uninstall(uninstall::Arguments),
+    /// Start the daemon in the background.
+    ///
+    /// Waits until it answers. A daemon of another version makes room for this one.
+    Start,
+    /// End the daemon.
+    ///
+    /// Waits until it has answered and logged all that came in. Hooks do not start it again until
+    /// `tma1 start`.
+    Stop,
+    /// End the daemon if it runs, and start it in the background.
+    Restart,
+    Status(status::Arguments),
+    Logs(logs::Arguments),
     Serve(serve::Arguments),
     Hook(hook::Arguments),
     McpServe(mcp_serve::Arguments),
@@ -105,6 +121,11 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
     match command {
         Command::Install(arguments) => install::run(&arguments, &context()?),
         Command::Uninstall(arguments) => uninstall::run(&arguments, &context()?),
+        Command::Start => lifecycle::start(&context()?),
+        Command::Stop => lifecycle::stop(&context()?),
+        Command::Restart => lifecycle::restart(&context()?),
+        Command::Status(arguments) => status::run(&arguments, &context()?),
+        Command::Logs(arguments) => logs::run(&arguments, &context()?),
         Command::Serve(arguments) => serve::run(&arguments, &context()?),
         Command::McpServe(arguments) => mcp_serve::run(&arguments, &context()?),
         // It runs before every step of an agent, so nothing is resolved for it, and it never fails.

@@ -8,7 +8,7 @@ use dialoguer::Confirm;
 use crate::agent::Agent;
 use crate::cli::adapters::{self, Output};
 use crate::cli::{Context, ExitStatus, Failure};
-use crate::daemon::client;
+use crate::daemon::lifecycle::Presence;
 use crate::setup::Task;
 use crate::setup::purge;
 
@@ -78,13 +78,14 @@ fn may_purge(arguments: &Arguments, context: &Context) -> Result<bool, Failure> 
 }
 
 fn print_hints(context: &Context) -> Result<(), Failure> {
-    if let Some(health) = client::holder(context.config.port) {
+    let presence = Presence::of(&context.paths, context.config.port)?;
+    if let Presence::Running { health, .. } = presence {
         let pid = health.pid;
         context.printer.out(format_args!(
-            "The daemon still runs as process {pid}; end it with: kill {pid}\n"
+            "The daemon still runs as process {pid}; end it with: tma1 stop\n"
         ))?;
     }
-    for folder in [context.paths.data(), context.paths.bin()] {
+    for folder in [context.paths.data(), context.paths.bin(), context.paths.logs()] {
         if folder.is_dir() {
             let name = context.paths.display(&folder);
             context.printer.out(format_args!("{name} is kept; --purge-data removes it.\n"))?;

@@ -41,7 +41,7 @@ impl PurgeError {
             Self::NotOurs(path) | Self::Link(path) => {
                 format!("look what is in it, and remove {} yourself", path.display())
             }
-            Self::InUse(_) => "end the daemon first".to_owned(),
+            Self::InUse(_) => "end the daemon first: `tma1 stop`".to_owned(),
             Self::Lock(error) => error.hint(),
             Self::Io(_) => "check that the folder is yours to remove".to_owned(),
         }
@@ -60,7 +60,7 @@ pub fn mark(folder: &Path) -> io::Result<()> {
 /// The folders to remove. Checks all of them before the first goes.
 pub fn targets(paths: &Paths) -> Result<Vec<PathBuf>, PurgeError> {
     let mut targets = Vec::new();
-    for folder in [paths.data(), paths.bin()] {
+    for folder in [paths.data(), paths.bin(), paths.logs()] {
         if folder.is_symlink() {
             return Err(PurgeError::Link(folder));
         }
@@ -84,10 +84,12 @@ pub fn remove(folders: &[PathBuf], paths: &Paths) -> Result<(), PurgeError> {
     for folder in folders {
         fs_err::remove_dir_all(folder)?;
     }
-    // The daemon writes it beside its data, for the programs that may ask it.
-    match fs_err::remove_file(paths.token()) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-        _ => {}
+    // What the daemon, and who starts and stops it, write beside the data.
+    for file in [paths.token(), paths.autostart(), paths.stopped()] {
+        match fs_err::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
     }
     drop(lock);
     Ok(())

@@ -8,12 +8,16 @@
     reason = "a test fails by panicking"
 )]
 
+#[cfg(target_os = "linux")]
+mod access;
 mod agents;
 mod daemon;
 mod field_cases;
 mod hook;
 mod install;
 mod kill;
+#[cfg(target_os = "linux")]
+mod lifecycle;
 mod mcp;
 mod observed;
 mod races;

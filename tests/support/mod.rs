@@ -1,6 +1,8 @@
 //! What the tests share: a HOME of their own, the programs that run in it, and the agents.
 
 pub mod daemon;
+#[cfg(unix)]
+pub mod disk;
 pub mod home;
 pub mod http;
 pub mod mcp;
@@ -11,6 +13,8 @@ pub mod snapshot;
 pub mod terminal;
 pub mod transcript;
 pub mod tree;
+#[cfg(unix)]
+pub mod user;
 
 /// How many times as long the long tests are to run: `TMA1_TEST_SCALE`, 1 unless it is set.
 #[expect(clippy::disallowed_methods, reason = "it is the tests that are told")]

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod about;
 #[cfg(target_os = "linux")]
 mod access;
 mod agents;

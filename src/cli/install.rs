@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
             context.printer.out(format_args!("{}\n", next_step(*agent, trusts)))?;
         }
         let program = context.paths.display(binary.path());
-        context.printer.out(format_args!("Next, start the daemon: {program} serve\n"))?;
+        context.printer.out(format_args!("Next, start the daemon: {program} start\n"))?;
     }
     Ok(ExitStatus::Done)
 }

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand, each a plain function from arguments to an
 //! [`ExitStatus`].
 
+mod about;
 mod adapters;
 mod failure;
 mod hook;
@@ -75,6 +76,12 @@ enum Command {
     Serve(serve::Arguments),
     Hook(hook::Arguments),
     McpServe(mcp_serve::Arguments),
+    Version(about::VersionArguments),
+    Completions(about::CompletionsArguments),
+    /// Print the manual pages, in the format of man(1).
+    ///
+    /// For instance: tma1 man | man -l -
+    Man,
 }
 
 /// What every command is given: how it was started, where things are, what is set, where to
@@ -127,6 +134,9 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
         Command::Status(arguments) => status::run(&arguments, &context()?),
         Command::Logs(arguments) => logs::run(&arguments, &context()?),
         Command::Serve(arguments) => serve::run(&arguments, &context()?),
+        Command::Version(arguments) => about::version(&arguments, printer),
+        Command::Completions(arguments) => about::completions(&arguments, printer),
+        Command::Man => about::man(printer),
         Command::McpServe(arguments) => mcp_serve::run(&arguments, &context()?),
         // It runs before every step of an agent, so nothing is resolved for it, and it never fails.
         Command::Hook(arguments) => Ok(hook::run(&arguments, printer)),

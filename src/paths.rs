@@ -97,6 +97,26 @@ impl Paths {
         self.root.join("token")
     }
 
+    /// The messages of a daemon that runs in the background.
+    pub fn logs(&self) -> PathBuf {
+        self.root.join("logs")
+    }
+
+    /// The newest of them.
+    pub fn daemon_log(&self) -> PathBuf {
+        self.logs().join("daemon.log")
+    }
+
+    /// There as long as the user wants no daemon.
+    pub fn stopped(&self) -> PathBuf {
+        self.root.join("stopped")
+    }
+
+    /// When a daemon was started last without being asked for.
+    pub fn autostart(&self) -> PathBuf {
+        self.root.join("autostart")
+    }
+
     /// Held by the one run that installs.
     pub fn install_lock(&self) -> PathBuf {
         self.root.join("install.lock")
@@ -184,4 +204,11 @@ mod tests {
         let error = paths(&[("HOME", "/home/dev")]).unwrap().with_root("data".into()).unwrap_err();
         assert_eq!(error.to_string(), r#"--data-dir is "data", which is not an absolute path"#);
     }
+}
+
+/// Where what the log at `path` has no room for any more is kept.
+pub fn older_log(path: &Path) -> PathBuf {
+    let mut older = path.as_os_str().to_owned();
+    older.push(".1");
+    older.into()
 }

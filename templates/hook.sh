@@ -7,7 +7,7 @@
 #
 # An agent must not notice that the daemon is away: at most half a second, one whole answer or
 # nothing, exit status 0 always.
-tma1=@BINARY@
+@PATHS@
 port=@PORT@
 
 # Whatever goes wrong below, the status is 0, as another one can stop the agent, and nothing is said
@@ -21,7 +21,7 @@ true <&0 || exit 0
 
 # The answers are captured, so that a client that fails halfway leaves nothing behind.
 if [ -f "$tma1" ] && [ -x "$tma1" ]; then
-    answer=$("$tma1" hook --agent @AGENT@ --port "$port") && {
+    answer=$("$tma1" hook --agent @AGENT@ --port "$port" --data-dir "$data_dir") && {
         printf '%s' "$answer"
         exit 0
     }

@@ -170,13 +170,15 @@ fn an_event_that_is_too_large_is_answered_before_it_is_sent() {
 fn what_is_not_there_is_an_error() {
     let home = TestHome::new();
     let _daemon = Daemon::start(&home);
+    let token = format!("Authorization: Bearer {}\r\n", home.token());
     for (method, target, status) in [
-        ("GET", "/", 401),
-        ("GET", "/api/hooks/x", 401),
+        ("GET", "/", 404),
+        ("GET", "/api/hooks/x", 404),
         ("GET", "/api/hooks", 405),
+        ("GET", "/api/stop", 405),
         ("POST", "/health", 405),
     ] {
-        let (answered, _) = http::request(home.port(), method, target, b"").unwrap();
+        let (answered, _) = http::request_as(home.port(), method, target, &token, b"").unwrap();
         assert_eq!(answered, status, "{method} {target}");
     }
 }
@@ -273,7 +275,7 @@ fn a_daemon_that_has_the_data_is_named_and_not_the_one_that_has_the_port() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     let named = format!("(process {}, port {})\n", holder.pid(), home.port());
     assert!(stderr.contains(&named), "{stderr}");
-    assert!(stderr.contains(&format!("end process {} first", holder.pid())), "{stderr}");
+    assert!(stderr.contains("`tma1 restart` replaces it"), "{stderr}");
 }
 
 #[cfg(unix)]

@@ -690,6 +690,7 @@ const ROWS: &[Row] = &[
             let [command] = it.commands(file, "Stop").try_into().unwrap();
             let mut shell = Command::new("/bin/sh");
             shell.args(["-c", &command]).env_clear().env("PATH", "/usr/bin:/bin");
+            shell.env("TMA1_NO_AUTOSTART", "1");
             let run = Run::fed(&mut shell, b"{\"hook_event_name\":\"Stop\"}".to_vec(), LIMIT);
             let said = (run.status, run.stdout.as_str(), run.stderr.as_str());
             assert_eq!(said, (Some(0), "", ""), "{command}");

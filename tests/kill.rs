@@ -5,22 +5,22 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use tma1::clock;
 
+use crate::support::disk::SmallDisk;
 use crate::support::home::TestHome;
 use crate::support::npm::skip;
 use crate::support::process::Run;
 use crate::support::scale;
 use crate::support::tree::{Node, tree};
+use crate::support::user::{NOBODY, as_nobody, give_away, is_root};
 
 const BOTH: [&str; 4] = ["--adapter", "claude-code", "--adapter", "codex"];
 const LIMIT: Duration = Duration::from_secs(30);
-/// A user without rights, who is there on every system.
-const NOBODY: u32 = 65534;
 
 /// What a user has before us.
 const USER_FILES: [(&str, &str); 4] = [
@@ -52,10 +52,6 @@ fn files(home: &TestHome) -> BTreeMap<PathBuf, String> {
 
 fn with_both(verb: &str) -> [&str; 5] {
     [verb, BOTH[0], BOTH[1], BOTH[2], BOTH[3]]
-}
-
-fn is_root() -> bool {
-    tma1::platform::current_user() == 0
 }
 
 /// Somewhere between nothing and `most`.
@@ -123,26 +119,6 @@ fn killed_at_any_moment_it_leaves_nothing_that_an_uninstall_does_not_take() {
     }
 }
 
-/// A file system of 64 KiB; it goes when this is dropped.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    /// None where this may not be done.
-    fn mount(at: &Path) -> Option<Self> {
-        let arguments = ["-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs"];
-        let mount = || Command::new("mount").args(arguments).arg(at).output().ok();
-        let is_mounted = is_root() && mount().is_some_and(|output| output.status.success());
-        is_mounted.then(|| Self(at.to_owned()))
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let status = Command::new("umount").arg(&self.0).status();
-        assert!(std::thread::panicking() || status.unwrap().success());
-    }
-}
-
 #[test]
 fn on_a_full_disk_nothing_changes_and_with_room_again_everything_works() {
     const SETTINGS: usize = 9_000;
@@ -186,33 +162,12 @@ fn on_a_full_disk_nothing_changes_and_with_room_again_everything_works() {
     assert!(refused[0] > 1, "the disk was never full: {refused:?}");
 }
 
-/// Gives everything of `home` to a user without rights, unless we are one ourselves.
-fn give_away(home: &TestHome) {
-    if !is_root() {
-        return;
-    }
-    // What was a link into a folder that others may not enter.
-    if home.binary().is_symlink() {
-        let program = fs_err::canonicalize(home.binary()).unwrap();
-        fs_err::remove_file(home.binary()).unwrap();
-        fs_err::copy(program, home.binary()).unwrap();
-    }
-    let below = tree(home.root()).into_iter().map(|node| node.path);
-    for path in below.chain([home.root().to_owned()]) {
-        chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
-    }
-}
-
 fn as_ordinary_user(home: &TestHome, arguments: &[&str]) -> Run {
     let command = home.tma1_command(arguments);
     if !is_root() {
         return Run::of(&mut { command }, LIMIT);
     }
-    let mut lowered = home.command("setpriv");
-    let id = NOBODY.to_string();
-    lowered.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"]);
-    lowered.arg(command.get_program()).args(command.get_args());
-    Run::of(&mut lowered, LIMIT)
+    Run::of(&mut as_nobody(&command), LIMIT)
 }
 
 #[test]

@@ -8,6 +8,9 @@
     reason = "a test fails by panicking"
 )]
 
+mod about;
+#[cfg(target_os = "linux")]
+mod access;
 mod agents;
 mod daemon;
 mod field_cases;
@@ -15,6 +18,8 @@ mod freshness;
 mod hook;
 mod install;
 mod kill;
+#[cfg(target_os = "linux")]
+mod lifecycle;
 mod mcp;
 mod observed;
 mod prompts;

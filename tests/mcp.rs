@@ -267,14 +267,14 @@ fn why_there_is_no_answer_is_said_with_what_to_run() {
         text
     };
     let text = complaint(json!({}));
-    assert!(text.contains("never ran") && text.contains("`tma1 serve`"), "{text}");
+    assert!(text.contains("never ran") && text.contains("`tma1 start`"), "{text}");
 
     let daemon = Daemon::start(&home);
     let text = complaint(json!({"sessionId": "unheard of"}));
     assert!(text.contains("not seen") && text.contains("`tma1 install`"), "{text}");
     daemon.kill();
     let text = complaint(json!({}));
-    assert!(text.contains("not running") && text.contains("`tma1 serve`"), "{text}");
+    assert!(text.contains("not running") && text.contains("`tma1 start`"), "{text}");
 
     let other = TestHome::new();
     let mut elsewhere = other.tma1_command(&["serve"]);

@@ -43,7 +43,7 @@ fn registered_in(file: &Path) -> String {
 /// Runs `command` as Claude Code does, with only `path` on the search path.
 fn run_hook(command: &str, path: &str) -> Run {
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", command]).env_clear().env("PATH", path);
+    shell.args(["-c", command]).env_clear().env("PATH", path).env("TMA1_NO_AUTOSTART", "1");
     Run::fed(&mut shell, EVENT.into(), Duration::from_secs(30))
 }
 
@@ -136,7 +136,12 @@ fn the_registered_commands_work_with_any_data_directory_configuration_and_projec
             let mut event: Value = serde_json::from_str(EVENT).unwrap();
             event["cwd"] = project.to_str().unwrap().into();
             let mut shell = Command::new(shell);
-            shell.args(["-c", command]).env_clear().env("PATH", PATH).current_dir(&project);
+            shell
+                .args(["-c", command])
+                .env_clear()
+                .env("PATH", PATH)
+                .env("TMA1_NO_AUTOSTART", "1")
+                .current_dir(&project);
             Run::fed(&mut shell, event.to_string().into(), Duration::from_secs(30))
         };
         for (shell, command) in &commands {
@@ -250,7 +255,7 @@ fn with_and_without_the_program(check: impl Fn(&str)) {
 fn a_standard_input_that_stays_open_is_given_up() {
     with_and_without_the_program(|command| {
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", command]).env_clear().env("PATH", PATH);
+        shell.args(["-c", command]).env_clear().env("PATH", PATH).env("TMA1_NO_AUTOSTART", "1");
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = shell.spawn().unwrap();
         let stdin = child.stdin.take();
@@ -275,7 +280,16 @@ fn descriptors_that_are_closed_or_broken_are_no_failure() {
         drop(reader);
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", &format!("printf '%s' '{EVENT}' | {command}")]).env_clear();
-        assert_eq!(shell.env("PATH", PATH).stdout(writer).status().unwrap().code(), Some(0));
+        assert_eq!(
+            shell
+                .env("PATH", PATH)
+                .env("TMA1_NO_AUTOSTART", "1")
+                .stdout(writer)
+                .status()
+                .unwrap()
+                .code(),
+            Some(0)
+        );
     });
 }
 
@@ -294,7 +308,12 @@ fn where_no_process_can_be_started_it_is_silent() {
     if shell.ends_with("busybox") {
         limited.arg("sh");
     }
-    limited.env_clear().env("PATH", PATH).env("SCRIPT", script).current_dir("/");
+    limited
+        .env_clear()
+        .env("PATH", PATH)
+        .env("TMA1_NO_AUTOSTART", "1")
+        .env("SCRIPT", script)
+        .current_dir("/");
     if tma1::platform::current_user() == 0 {
         // The limit is not for root.
         limited.uid(65534);

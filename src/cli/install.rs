@@ -121,7 +121,7 @@ fn print_next_steps(
         }
     }
     if !plan.is_empty() {
-        context.printer.out(format_args!("Next, start the daemon: {program} serve\n"))?;
+        context.printer.out(format_args!("Next, start the daemon: {program} start\n"))?;
     }
     Ok(())
 }

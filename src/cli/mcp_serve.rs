@@ -3,7 +3,8 @@
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use crate::cli::{Context, ExitStatus, Failure, log};
+use crate::cli::{Context, ExitStatus, Failure, lifecycle, log};
+use crate::daemon::lifecycle::Autostart;
 use crate::mcp::{self, Caller, Upstream};
 
 /// Answer an agent's questions over MCP, on standard input and output.
@@ -24,11 +25,14 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus, Failure> {
     log::to(io::stderr, io::stderr().is_terminal(), &context.config.log)?;
     let paths = match &arguments.data_dir {
-        Some(directory) => &context.paths.clone().with_root(directory.clone())?,
-        None => &context.paths,
+        Some(directory) => context.paths.clone().with_root(directory.clone())?,
+        None => context.paths.clone(),
     };
     let caller = Caller::of_process(&context.environment, &std::env::current_dir()?);
     let port = arguments.port.unwrap_or(context.config.port);
-    mcp::serve(caller, Upstream { port, token: paths.token() })?;
+    // Without a program to start there is still a daemon to ask.
+    let launcher = lifecycle::launcher(context, paths.clone(), port).ok();
+    let autostart = launcher.and_then(Autostart::new);
+    mcp::serve(caller, Upstream { port, paths, autostart })?;
     Ok(ExitStatus::Done)
 }

@@ -1,15 +1,19 @@
 //! The command line: one file a subcommand, each a plain function from arguments to an
 //! [`ExitStatus`].
 
+mod about;
 mod adapters;
 mod failure;
 mod hook;
 mod install;
+mod lifecycle;
 mod log;
+mod logs;
 mod mcp_serve;
 mod printer;
 mod prompt;
 mod serve;
+mod status;
 mod uninstall;
 
 use std::ffi::{OsStr, OsString};
@@ -57,9 +61,28 @@ struct Cli {
 enum Command {
     Install(install::Arguments),
     Uninstall(uninstall::Arguments),
+    /// Start the daemon in the background.
+    ///
+    /// Waits until it answers. A daemon of another version makes room for this one.
+    Start,
+    /// End the daemon.
+    ///
+    /// Waits until it has answered and logged all that came in. Hooks do not start it again until
+    /// `tma1 start`.
+    Stop,
+    /// End the daemon if it runs, and start it in the background.
+    Restart,
+    Status(status::Arguments),
+    Logs(logs::Arguments),
     Serve(serve::Arguments),
     Hook(hook::Arguments),
     McpServe(mcp_serve::Arguments),
+    Version(about::VersionArguments),
+    Completions(about::CompletionsArguments),
+    /// Print the manual pages, in the format of man(1).
+    ///
+    /// For instance: tma1 man | man -l -
+    Man,
 }
 
 /// What every command is given: how it was started, where things are, what is set, where to
@@ -106,7 +129,15 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
     match command {
         Command::Install(arguments) => install::run(&arguments, &context()?),
         Command::Uninstall(arguments) => uninstall::run(&arguments, &context()?),
+        Command::Start => lifecycle::start(&context()?),
+        Command::Stop => lifecycle::stop(&context()?),
+        Command::Restart => lifecycle::restart(&context()?),
+        Command::Status(arguments) => status::run(&arguments, &context()?),
+        Command::Logs(arguments) => logs::run(&arguments, &context()?),
         Command::Serve(arguments) => serve::run(&arguments, &context()?),
+        Command::Version(arguments) => about::version(&arguments, printer),
+        Command::Completions(arguments) => about::completions(&arguments, printer),
+        Command::Man => about::man(printer),
         Command::McpServe(arguments) => mcp_serve::run(&arguments, &context()?),
         // It runs before every step of an agent, so nothing is resolved for it, and it never fails.
         Command::Hook(arguments) => Ok(hook::run(&arguments, printer)),

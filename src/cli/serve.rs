@@ -1,10 +1,11 @@
-//! `tma1 serve`: runs the daemon in the foreground.
+//! `tma1 serve`: runs the daemon in the foreground. `tma1 start` starts it with `--detached`.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 
 use crate::cli::{Context, ExitStatus, Failure, log};
-use crate::daemon::{self, Messages};
+use crate::daemon::{self, LogFile, Messages};
 use crate::paths::Paths;
+use crate::platform;
 use crate::setup::freshness::{self, FreshnessError};
 
 /// Run the daemon in the foreground until it is interrupted.
@@ -13,16 +14,37 @@ pub(super) struct Arguments {
     /// The port to listen on, on 127.0.0.1 [default: `TMA1_PORT`, else 14318].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
+    /// Leave the session, and say everything to the log in ~/.tma1/logs.
+    #[arg(long, hide = true)]
+    detached: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus, Failure> {
     let mut config = context.config.clone();
     config.port = arguments.port.unwrap_or(config.port);
-    let messages = Messages::start()?;
+    let sink: Box<dyn Write + Send> = if arguments.detached {
+        platform::leave_session();
+        Box::new(LogFile::open(context.paths.daemon_log())?)
+    } else {
+        Box::new(io::stderr())
+    };
+    let messages = Messages::start(sink)?;
     let writer = messages.clone();
-    log::to(move || writer.clone(), io::stderr().is_terminal(), &config.log)?;
+    let colors = !arguments.detached && io::stderr().is_terminal();
+    log::to(move || writer.clone(), colors, &config.log)?;
     let (paths, port) = (context.paths.clone(), config.port);
-    let ended = daemon::run(&config, &context.paths, &messages, move || keep_fresh(&paths, port));
+    let begun = move || keep_fresh(&paths, port);
+    let ended = if arguments.detached {
+        let announce = |ready| tracing::info!("{ready}");
+        let ended = daemon::run(&config, &context.paths, announce, begun);
+        if ended.is_ok() {
+            tracing::info!("the daemon has ended");
+        }
+        ended
+    } else {
+        let announce = |ready| messages.line(format_args!("{ready} Ctrl-C ends it."));
+        daemon::run(&config, &context.paths, announce, begun)
+    };
     messages.flush();
     ended.map_err(|error| {
         let hint = error.hint();

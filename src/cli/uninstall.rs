@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::agent::Agent;
 use crate::cli::adapters::{self, Output};
 use crate::cli::{Context, ExitStatus, Failure, prompt};
-use crate::daemon::client;
+use crate::daemon::lifecycle::Presence;
 use crate::setup::Task;
 use crate::setup::plan::Plan;
 use crate::setup::purge::{Purge, PurgeError};
@@ -86,13 +86,14 @@ fn may_purge(purge: &Purge, arguments: &Arguments, context: &Context) -> Result<
 }
 
 fn print_hints(purges: bool, context: &Context) -> Result<(), Failure> {
-    if let Some(health) = client::holder(context.config.port) {
+    let presence = Presence::of(&context.paths, context.config.port)?;
+    if let Presence::Running { health, .. } = presence {
         let pid = health.pid;
         context.printer.out(format_args!(
-            "The daemon still runs as process {pid}; end it with: kill {pid}\n"
+            "The daemon still runs as process {pid}; end it with: tma1 stop\n"
         ))?;
     }
-    for folder in [context.paths.data(), context.paths.bin()] {
+    for folder in [context.paths.data(), context.paths.bin(), context.paths.logs()] {
         if folder.is_dir() && !purges {
             let name = context.paths.display(&folder);
             context.printer.out(format_args!("{name} is kept; --purge-data removes it.\n"))?;

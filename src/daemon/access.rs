@@ -1,4 +1,8 @@
-//! Who may ask: programs of this machine, and no web page; for what we know, programs of this user.
+//! Who may ask: programs of this user, and no web page.
+//!
+//! A program of this user shows the token, or shows none and the system says whose its socket is. Where
+//! the system does not say, every program of this machine may hand in events, as a hook keeps no
+//! secret.
 //!
 //! A page in a browser can send requests to a loopback port, directly or, after it has pointed a
 //! name of its own at 127.0.0.1, under a host name that it controls. Both kinds carry a header that
@@ -9,6 +13,7 @@ use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
 
 use crate::daemon::token::Token;
+use crate::platform::SocketOwner;
 
 /// Set by browsers on every request; a page can't leave it out or change it.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -22,17 +27,26 @@ pub(super) enum Refusal {
     /// A web page asks.
     #[error("requests of web pages are not answered")]
     WebPage,
-    /// The program did not show the token.
+    /// The program did not show the token, or another one.
     #[error("the bearer token of the data directory is missing or wrong")]
     Token,
+    /// The program is another user's, or gone.
+    #[error("programs of other users are not answered")]
+    Stranger,
 }
 
-/// What every program of this machine may ask: how the daemon is, and what to say after an event, as
-/// a hook keeps no secret.
-const OPEN: [&str; 2] = ["/health", "/api/hooks"];
+/// Whether the daemon is there is for everyone to know.
+const HEALTH: &str = "/health";
 
-/// Checks a request before it is routed.
-pub(super) fn check(request: &Parts, token: &Token) -> Result<(), Refusal> {
+/// Needs no token where the system can't say whose the caller is.
+const HOOKS: &str = "/api/hooks";
+
+/// Checks a request before it is routed. Whose its `caller` is, is asked only where that decides.
+pub(super) fn check(
+    request: &Parts,
+    token: &Token,
+    caller: impl FnOnce() -> SocketOwner,
+) -> Result<(), Refusal> {
     if comes_from_page(&request.headers) {
         return Err(Refusal::WebPage);
     }
@@ -43,21 +57,26 @@ pub(super) fn check(request: &Parts, token: &Token) -> Result<(), Refusal> {
         (Some(host), None) if is_loopback(host) && named_in_target => {}
         _ => return Err(Refusal::Host),
     }
-    if OPEN.contains(&request.uri.path()) || shows(token, &request.headers) {
-        Ok(())
-    } else {
-        Err(Refusal::Token)
+    let path = request.uri.path();
+    if path == HEALTH {
+        return Ok(());
+    }
+    // Who shows a wrong token means another daemon, whoever it is.
+    if let Some(shown) = request.headers.get(AUTHORIZATION) {
+        return if is_bearer_of(token, shown) { Ok(()) } else { Err(Refusal::Token) };
+    }
+    match caller() {
+        owner if owner.is_trusted() => Ok(()),
+        SocketOwner::Untold if path == HOOKS => Ok(()),
+        SocketOwner::Untold => Err(Refusal::Token),
+        SocketOwner::User(_) | SocketOwner::Nobody => Err(Refusal::Stranger),
     }
 }
 
-fn shows(token: &Token, headers: &HeaderMap) -> bool {
-    headers
-        .get(AUTHORIZATION)
-        .and_then(as_text)
-        .and_then(|value| value.split_once(' '))
-        .is_some_and(|(scheme, shown)| {
-            scheme.eq_ignore_ascii_case("bearer") && token.is(shown.as_bytes())
-        })
+fn is_bearer_of(token: &Token, shown: &HeaderValue) -> bool {
+    as_text(shown).and_then(|value| value.split_once(' ')).is_some_and(|(scheme, shown)| {
+        scheme.eq_ignore_ascii_case("bearer") && token.is(shown.as_bytes())
+    })
 }
 
 /// A user who types the address into a browser is no page: that is `none`.
@@ -82,17 +101,54 @@ fn is_loopback(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::current_user;
     use hyper::Request;
 
     const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
     fn verdict(target: &str, headers: &[(&str, &str)]) -> Result<(), Refusal> {
+        verdict_on(SocketOwner::Untold, target, headers)
+    }
+
+    fn verdict_on(
+        caller: SocketOwner,
+        target: &str,
+        headers: &[(&str, &str)],
+    ) -> Result<(), Refusal> {
         let mut request = Request::post(target);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let token = Token::parse(TOKEN).unwrap();
-        check(&request.body(()).unwrap().into_parts().0, &token)
+        check(&request.body(()).unwrap().into_parts().0, &token, || caller)
+    }
+
+    #[test]
+    fn without_a_token_the_system_says_whose_the_caller_is() {
+        let own = SocketOwner::User(current_user());
+        let other = SocketOwner::User(current_user() + 1);
+        let (ok, token, stranger) = (Ok(()), Err(Refusal::Token), Err(Refusal::Stranger));
+        for (caller, health, hooks, status) in [
+            (own, ok, ok, ok),
+            (SocketOwner::User(0), ok, ok, ok),
+            (other, ok, stranger, stranger),
+            (SocketOwner::Nobody, ok, stranger, stranger),
+            (SocketOwner::Untold, ok, ok, token),
+        ] {
+            for (target, expected) in
+                [("/health", health), ("/api/hooks", hooks), ("/api/status", status)]
+            {
+                let host = ("host", "localhost");
+                assert_eq!(verdict_on(caller, target, &[host]), expected, "{caller:?} {target}");
+                // The token makes every caller the user, a wrong one none.
+                let right = format!("Bearer {TOKEN}");
+                let shown = [host, ("authorization", right.as_str())];
+                assert_eq!(verdict_on(caller, target, &shown), ok, "{caller:?} {target}");
+                let wrong = [host, ("authorization", "Bearer x")];
+                let expected = if target == "/health" { ok } else { token };
+                assert_eq!(verdict_on(caller, target, &wrong), expected, "{caller:?} {target}");
+            }
+        }
     }
 
     #[test]

@@ -4,14 +4,18 @@
 //! that the daemon answers with, rather than starting a general client.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::clock;
+use crate::daemon::lifecycle::Presence;
 use crate::daemon::token::Token;
+use crate::paths::Paths;
+use crate::platform::{self, SocketOwner};
 
 /// The response header by which a client knows that it is the daemon that answered, and not a
 /// stranger on the same port, whose words must not reach a model.
@@ -64,14 +68,68 @@ impl Response {
     }
 }
 
-/// Asks the daemon for `target`, a path with a query, as a program of its user.
-pub fn get(port: u16, target: &str, token: &Token, deadline: Instant) -> io::Result<Response> {
-    let request = format!(
-        "GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {}\r\n\
-         Connection: close\r\n\r\n",
-        token.as_str()
-    );
-    round_trip(port, request.as_bytes(), deadline)
+/// What a program of the user asks, showing the token.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The HTTP method.
+    pub method: &'a str,
+    /// A path with a query.
+    pub target: &'a str,
+    /// The token of the data directory.
+    pub token: &'a Token,
+    /// Where it can be seen whose the daemon is.
+    pub paths: &'a Paths,
+}
+
+impl Question<'_> {
+    /// Asks the daemon on `port`, unless it is another user's, who must not learn the token.
+    pub fn ask(self, port: u16, deadline: Instant) -> io::Result<Response> {
+        let Self { method, target, token, paths } = self;
+        let mut stream = connect(port, deadline)?;
+        if !is_ours(port, paths)? {
+            let reason = format!("what listens on port {port} is another user's");
+            return Err(io::Error::new(ErrorKind::PermissionDenied, reason));
+        }
+        let request = format!(
+            "{method} {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\
+             Authorization: Bearer {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            token.as_str()
+        );
+        write_all(&mut stream, request.as_bytes(), deadline)?;
+        read_response(&mut stream, deadline)
+    }
+}
+
+/// Whether what listens on `port` is a program of this user, or else our daemon as far as we can see.
+fn is_ours(port: u16, paths: &Paths) -> io::Result<bool> {
+    match platform::listener_owner(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)) {
+        SocketOwner::Untold => Ok(matches!(
+            Presence::of(paths, port)?,
+            Presence::Running { port: its_port, .. } if its_port == port
+        )),
+        owner => Ok(owner.is_trusted()),
+    }
+}
+
+/// What the daemon tells a program of its user: its answer to `GET /api/status`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// The version of the program.
+    pub version: String,
+    /// The daemon's process.
+    pub pid: u32,
+    /// Where it listens, on 127.0.0.1.
+    pub port: u16,
+    /// For how many seconds it has been running.
+    pub uptime_s: u64,
+    /// How many sessions are in memory.
+    pub sessions: usize,
+    /// How many events it answered and could not log.
+    pub events_lost: u64,
+    /// How much memory it has, in bytes, where the system says so.
+    pub memory_bytes: Option<u64>,
+    /// What became of the hooks, by event.
+    pub hooks: Value,
 }
 
 /// How a daemon is: its answer to `GET /health`.
@@ -109,11 +167,16 @@ pub fn remaining(deadline: Instant) -> Duration {
 }
 
 fn round_trip(port: u16, request: &[u8], deadline: Instant) -> io::Result<Response> {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let mut stream = TcpStream::connect_timeout(&address, time_left(deadline)?)?;
-    stream.set_nodelay(true)?;
+    let mut stream = connect(port, deadline)?;
     write_all(&mut stream, request, deadline)?;
     read_response(&mut stream, deadline)
+}
+
+fn connect(port: u16, deadline: Instant) -> io::Result<TcpStream> {
+    let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port).into();
+    let stream = TcpStream::connect_timeout(&address, time_left(deadline)?)?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 /// A socket timeout of zero would mean none, so no time left is an error.

@@ -1,6 +1,7 @@
 //! Why the daemon can't run.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::PathBuf;
 
 use crate::daemon::client::Health;
@@ -50,18 +51,24 @@ pub struct Holder {
     pub port: u16,
 }
 
+impl Holder {
+    /// Who holds the lock of a data directory, as it has written there.
+    pub(super) fn read(lock: &File) -> Option<Self> {
+        let mut text = String::new();
+        lock.take(64).read_to_string(&mut text).ok()?;
+        let (pid, port) = text.split_once(' ')?;
+        Some(Self { pid: pid.parse().ok()?, port: port.parse().ok()? })
+    }
+}
+
 impl DaemonError {
     /// What to do about it, where that is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::AlreadyRunning { holder: Some(Holder { pid, .. }), .. }
-            | Self::PortInUse { holder: Some(Health { pid, .. }), .. } => {
-                Some(format!("it works already; to replace it, end process {pid} first"))
+            Self::AlreadyRunning { .. } => {
+                Some("it works already; `tma1 restart` replaces it".to_owned())
             }
-            Self::AlreadyRunning { holder: None, .. } => {
-                Some("it works already; to replace it, end that process first".to_owned())
-            }
-            Self::PortInUse { holder: None, .. } => Some(
+            Self::PortInUse { .. } => Some(
                 "end that program, or choose another port: set TMA1_PORT and run `tma1 install` \
                  again, as the hooks need to know it"
                     .to_owned(),

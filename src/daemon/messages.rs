@@ -1,7 +1,7 @@
-//! The daemon's messages on standard error, which must never hold it up.
+//! The daemon's messages, which must never hold it up.
 //!
-//! Whoever reads them may be gone, so that writing fails, or may have stopped reading, so that it
-//! blocks. A thread of their own writes them; what it can't keep up with is dropped.
+//! Whoever reads them may be gone, or the disk full, so that writing fails; or they may have stopped
+//! reading, so that it blocks. A thread of their own writes them; what it can't keep up with is dropped.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -28,12 +28,12 @@ enum Message {
 }
 
 impl Messages {
-    /// Starts the thread that writes.
-    pub fn start() -> io::Result<Self> {
+    /// Starts the thread that writes to `sink`.
+    pub fn start(sink: impl Write + Send + 'static) -> io::Result<Self> {
         let (queue, messages) = sync_channel(MAX_WAITING);
         std::thread::Builder::new()
             .name("messages".to_owned())
-            .spawn(move || write_to_stderr(&messages))?;
+            .spawn(move || write(&messages, sink))?;
         Ok(Self { queue })
     }
 
@@ -67,10 +67,10 @@ impl Write for Messages {
     }
 }
 
-fn write_to_stderr(messages: &Receiver<Message>) {
+fn write(messages: &Receiver<Message>, mut sink: impl Write) {
     for message in messages {
         if let Message::Text(text) = message {
-            drop(io::stderr().write_all(&text));
+            drop(sink.write_all(&text));
         }
     }
 }

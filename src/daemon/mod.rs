@@ -6,6 +6,8 @@ pub mod client;
 mod counters;
 mod error;
 mod hooks;
+pub mod lifecycle;
+mod log_file;
 mod messages;
 mod routes;
 mod server;
@@ -13,12 +15,13 @@ mod state;
 pub mod token;
 
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 
 use crate::clock;
 use crate::config::Config;
@@ -32,6 +35,7 @@ use crate::store::{Database, EventLog};
 use crate::world::Settings;
 pub use error::{DaemonError, Holder};
 use hooks::Hooks;
+pub use log_file::LogFile;
 pub use messages::Messages;
 use routes::Routes;
 pub use state::{DEFAULT_ACTIONS, MAX_ACTIONS};
@@ -47,16 +51,20 @@ const MAX_HELPERS: usize = 8;
 /// How far back events are folded into the world again when the daemon starts.
 const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// How long a lock that another program has may be a look of its at who holds it.
+const GLANCE: Duration = Duration::from_millis(100);
+
 /// How often the log says what became of the hooks.
 const REPORT_INTERVAL: Duration = Duration::from_secs(5 * 60);
 
 /// Runs the daemon until it is asked to end, then lets it finish what it has begun.
 ///
-/// Once it listens, as the only daemon of its data, `begun` is called where that holds up nobody.
+/// Once it listens, as the only daemon of its data, it says so to `announce`, and `begun` is called
+/// where that holds up nobody.
 pub fn run(
     config: &Config,
     paths: &Paths,
-    messages: &Messages,
+    announce: impl FnOnce(String),
     begun: impl FnOnce() + Send + 'static,
 ) -> Result<(), DaemonError> {
     platform::create_private_dir(&paths.data())?;
@@ -76,15 +84,22 @@ pub fn run(
         // The first helper is there for good: without one, the runtime panics when it gets no other.
         drop(tokio::task::spawn_blocking(|| ()).await);
         let started = clock::monotonic();
-        let routes = Arc::new(Routes { hooks: start(config, paths)?, token, started });
+        let (hooks, port) = (start(config, paths)?, config.port);
+        let routes = Arc::new(Routes { hooks, token, port, stop: Notify::new(), started });
         let reporting = tokio::spawn(report(Arc::clone(&routes)));
-        messages.line(format_args!(
-            "tma1 {} is listening on 127.0.0.1:{}, with its data in {}. Ctrl-C ends it.",
+        announce(format!(
+            "tma1 {} is listening on 127.0.0.1:{port}, with its data in {}.",
             env!("CARGO_PKG_VERSION"),
-            config.port,
             paths.display(&paths.data()),
         ));
         drop(tokio::task::spawn_blocking(begun));
+        let stopped = Arc::clone(&routes);
+        let shutdown = async move {
+            tokio::select! {
+                () = shutdown => {}
+                () = stopped.stop.notified() => {}
+            }
+        };
         server::serve(listener, routes, shutdown).await;
         reporting.abort();
         Ok(())
@@ -99,7 +114,13 @@ pub fn run(
 fn lock(config: &Config, paths: &Paths) -> Result<File, DaemonError> {
     let path = paths.daemon_lock();
     let mut file = platform::open_private_file(&path)?;
-    match file.try_lock() {
+    let mut taken = file.try_lock();
+    let deadline = clock::monotonic() + GLANCE;
+    while matches!(taken, Err(TryLockError::WouldBlock)) && clock::monotonic() < deadline {
+        std::thread::sleep(GLANCE / 10);
+        taken = file.try_lock();
+    }
+    match taken {
         Ok(()) => {
             // Whoever finds the file locked reads there who holds it.
             file.set_len(0)?;
@@ -107,17 +128,10 @@ fn lock(config: &Config, paths: &Paths) -> Result<File, DaemonError> {
             Ok(file)
         }
         Err(TryLockError::WouldBlock) => {
-            Err(DaemonError::AlreadyRunning { data: paths.data(), holder: holder(&file) })
+            Err(DaemonError::AlreadyRunning { data: paths.data(), holder: Holder::read(&file) })
         }
         Err(TryLockError::Error(error)) => Err(error.into()),
     }
-}
-
-fn holder(mut lock: &File) -> Option<Holder> {
-    let mut text = String::new();
-    lock.read_to_string(&mut text).ok()?;
-    let (pid, port) = text.split_once(' ')?;
-    Some(Holder { pid: pid.parse().ok()?, port: port.parse().ok()? })
 }
 
 async fn listen(port: u16) -> Result<TcpListener, DaemonError> {

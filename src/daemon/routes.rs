@@ -1,5 +1,6 @@
 //! Which request goes where.
 
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full, Limited};
@@ -8,15 +9,17 @@ use hyper::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICA
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::json;
+use tokio::sync::Notify;
 
 use crate::agent::{Agent, Envelope, Reply};
 use crate::clock;
 use crate::daemon::MAX_EVENT_BYTES;
 use crate::daemon::access::{self, Refusal};
-use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION};
+use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION, Status};
 use crate::daemon::hooks::{Hooks, Unusable};
 use crate::daemon::state::Question;
 use crate::daemon::token::Token;
+use crate::platform::{self, SocketOwner};
 
 /// How long a request may take to arrive. The hook that sends it has given up long before.
 const BODY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -28,15 +31,23 @@ type HttpResponse = Response<Full<Bytes>>;
 pub(super) struct Routes {
     pub hooks: Hooks,
     pub token: Token,
+    /// Where they come in, on 127.0.0.1.
+    pub port: u16,
+    /// Told when a request asks the daemon to end.
+    pub stop: Notify,
     /// On the monotonic clock.
     pub started: Instant,
 }
 
 impl Routes {
-    /// Answers a request.
-    pub(super) async fn respond(&self, request: Request<Incoming>) -> HttpResponse {
+    /// Answers a request of the program at the other end, `caller`.
+    pub(super) async fn respond(
+        &self,
+        request: Request<Incoming>,
+        caller: SocketAddr,
+    ) -> HttpResponse {
         let (head, body) = request.into_parts();
-        let mut response = match access::check(&head, &self.token) {
+        let mut response = match access::check(&head, &self.token, || self.owner(caller)) {
             Err(refusal) => refused(refusal),
             Ok(()) => self.route(&head, body).await,
         };
@@ -55,11 +66,15 @@ impl Routes {
                 let reply = event(hooks, head.uri.query().unwrap_or_default(), body).await;
                 content(StatusCode::OK, reply.content_type(), reply.into_body())
             }
-            ("/api/hooks", _) => not_allowed("POST"),
             ("/api/session-state", &Method::GET) => {
                 session_state(hooks, head.uri.query().unwrap_or_default())
             }
             ("/api/status", &Method::GET) => self.status(),
+            ("/api/stop", &Method::POST) => {
+                self.stop.notify_one();
+                content(StatusCode::OK, "application/json", json!({"stopping": true}).to_string())
+            }
+            ("/api/hooks" | "/api/stop", _) => not_allowed("POST"),
             ("/health" | "/api/session-state" | "/api/status", _) => not_allowed("GET"),
             _ => failure(StatusCode::NOT_FOUND, "there is nothing here"),
         }
@@ -67,15 +82,27 @@ impl Routes {
 
     /// How the daemon is and what became of the hooks.
     fn status(&self) -> HttpResponse {
-        let status = json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "pid": std::process::id(),
-            "uptime_s": (clock::monotonic() - self.started).as_secs(),
-            "sessions": self.hooks.sessions(),
-            "events_lost": self.hooks.lost(),
-            "hooks": self.hooks.counters().report(),
-        });
-        content(StatusCode::OK, "application/json", status.to_string())
+        let status = Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            port: self.port,
+            uptime_s: (clock::monotonic() - self.started).as_secs(),
+            sessions: self.hooks.sessions(),
+            events_lost: self.hooks.lost(),
+            memory_bytes: platform::resident_memory(),
+            hooks: json!(self.hooks.counters().report()),
+        };
+        content(StatusCode::OK, "application/json", json!(status).to_string())
+    }
+
+    /// Whose the program at the other end of a connection is.
+    fn owner(&self, caller: SocketAddr) -> SocketOwner {
+        match caller {
+            SocketAddr::V4(caller) => {
+                platform::socket_owner(caller, SocketAddrV4::new(Ipv4Addr::LOCALHOST, self.port))
+            }
+            SocketAddr::V6(_) => SocketOwner::Untold,
+        }
     }
 }
 

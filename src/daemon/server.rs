@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,14 +49,14 @@ pub(super) async fn serve(
     let mut acceptor = Acceptor::new(listener);
     let mut shutdown = pin!(shutdown);
     loop {
-        let (stream, slot) = tokio::select! {
+        let (stream, caller, slot) = tokio::select! {
             () = &mut shutdown => break,
             accepted = acceptor.accept() => accepted,
         };
         let routes = Arc::clone(&routes);
         let service = service_fn(move |request| {
             let routes = Arc::clone(&routes);
-            async move { Ok::<_, Infallible>(routes.respond(request).await) }
+            async move { Ok::<_, Infallible>(routes.respond(request, caller).await) }
         });
         let connection = http1::Builder::new()
             .keep_alive(false)
@@ -100,7 +101,7 @@ impl Acceptor {
     /// The next connection, once there is room for it.
     ///
     /// To accept fails for reasons that pass, such as too many open files, so it is tried again.
-    async fn accept(&mut self) -> (TcpStream, OwnedSemaphorePermit) {
+    async fn accept(&mut self) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
         let mut pause = FIRST_PAUSE;
         loop {
             match self.try_accept().await {
@@ -112,12 +113,12 @@ impl Acceptor {
         }
     }
 
-    async fn try_accept(&mut self) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-        let (stream, _) = self.listener.accept().await?;
+    async fn try_accept(&mut self) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+        let (stream, caller) = self.listener.accept().await?;
         let slot = self.slot().await.map_err(io::Error::other)?;
         // Answers are small, and somebody waits for each.
         stream.set_nodelay(true)?;
-        Ok((stream, slot))
+        Ok((stream, caller, slot))
     }
 
     /// Room for one more. Connections that nobody uses must not keep a hook waiting.

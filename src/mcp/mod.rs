@@ -21,6 +21,8 @@ use server::Server;
 
 /// Serves the agent that holds our standard input and output, until it closes them.
 pub fn serve(caller: Caller, upstream: Upstream) -> io::Result<()> {
+    let daemon = upstream.clone();
+    std::thread::Builder::new().spawn(move || daemon.prepare())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
         match Server::new(caller, upstream).serve(transport::stdio()).await {

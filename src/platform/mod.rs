@@ -5,15 +5,41 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
+#[cfg(target_os = "linux")]
+mod sock_diag;
 #[cfg(unix)]
 mod unix;
+#[cfg(not(target_os = "linux"))]
+mod untold;
 #[cfg(windows)]
 mod windows;
 
+#[cfg(target_os = "linux")]
+pub use sock_diag::{listener_owner, socket_owner};
 #[cfg(unix)]
 pub use unix::*;
+#[cfg(not(target_os = "linux"))]
+pub use untold::{listener_owner, socket_owner};
 #[cfg(windows)]
 pub use windows::*;
+
+/// Whose a socket is, as the system says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SocketOwner {
+    /// This user has it.
+    User(u32),
+    /// There is none, or no process has it any more.
+    Nobody,
+    /// The system does not say.
+    Untold,
+}
+
+impl SocketOwner {
+    /// Whether it is a program that may do here what we may: of our user, or of root.
+    pub fn is_trusted(self) -> bool {
+        matches!(self, Self::User(user) if user == 0 || user == current_user())
+    }
+}
 
 /// What a file system keeps about a file besides its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

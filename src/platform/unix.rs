@@ -14,7 +14,7 @@ use rustix::fs::{
     renameat_with,
 };
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, getegid, geteuid, getgroups, kill_process_group};
+use rustix::process::{Pid, Signal, getegid, geteuid, getgroups, kill_process_group, setsid};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::platform::Attributes;
@@ -48,6 +48,17 @@ pub fn private_file_options() -> OpenOptions {
 pub fn open_private_file(path: &Path) -> io::Result<File> {
     let mut options = private_file_options();
     options.read(true).write(true).create(true).truncate(false);
+    open_private(path, options)
+}
+
+/// The same to write at its end.
+pub fn append_to_private_file(path: &Path) -> io::Result<File> {
+    let mut options = private_file_options();
+    options.append(true).create(true);
+    open_private(path, options)
+}
+
+fn open_private(path: &Path, mut options: OpenOptions) -> io::Result<File> {
     options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     let file = options.open(path)?.into_parts().0;
     if !file.metadata()?.is_file() {
@@ -158,6 +169,26 @@ pub fn lead_group(command: &mut Command) {
 pub fn kill_group(child: &mut Child) {
     // Until it is waited for, its id is its own; an error means that all of them are gone.
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+}
+
+/// Has `command` start without what else than its three streams we hold or were given: an agent waits
+/// for everyone who has its pipes.
+pub fn detach(_command: &mut Command) {
+    close_fds::set_fds_cloexec_threadsafe(3, &[]);
+}
+
+/// Leaves the session of whoever started us, and with it the terminal, its signals, and those that an
+/// agent sends to all that it has started.
+pub fn leave_session() {
+    // It fails for a process that leads its group, as one that a shell has started: the user's wish.
+    let _ = setsid();
+}
+
+/// How much memory this process has, in bytes; told on Linux.
+pub fn resident_memory() -> Option<u64> {
+    let status = fs_err::read_to_string("/proc/self/status").ok()?;
+    let kibibytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    kibibytes.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|size| size * 1024)
 }
 
 /// Makes the names in `directory` last through a crash.

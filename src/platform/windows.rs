@@ -3,6 +3,7 @@
 
 use std::fs::{File, Metadata};
 use std::io;
+use std::os::windows::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command};
 
@@ -26,6 +27,11 @@ pub fn open_private_file(path: &Path) -> io::Result<File> {
     let mut options = private_file_options();
     options.read(true).write(true).create(true).truncate(false);
     Ok(options.open(path)?.into_parts().0)
+}
+
+/// The same to write at its end.
+pub fn append_to_private_file(path: &Path) -> io::Result<File> {
+    Ok(private_file_options().append(true).create(true).open(path)?.into_parts().0)
 }
 
 /// Opens a file of somebody else to read it.
@@ -98,6 +104,21 @@ pub fn lead_group(_command: &mut Command) {}
 /// Kills a child; what it has started is not told apart here.
 pub fn kill_group(child: &mut Child) {
     drop(child.kill());
+}
+
+/// Has `command` start apart from our console; what it inherits is only what is given to it.
+pub fn detach(command: &mut Command) {
+    const DETACHED_PROCESS: u32 = 0x0000_0008;
+    const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+    command.creation_flags(DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP);
+}
+
+/// Does nothing: a process is started apart from a console.
+pub fn leave_session() {}
+
+/// Not told here.
+pub fn resident_memory() -> Option<u64> {
+    None
 }
 
 /// Does nothing: a folder can't be synced.

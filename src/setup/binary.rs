@@ -41,6 +41,13 @@ impl Binary {
             Self::InPlace(path) | Self::Copy { to: path, .. } => path,
         }
     }
+
+    /// The path of the program as it is now.
+    pub fn present(&self) -> &Path {
+        match self {
+            Self::InPlace(path) | Self::Copy { from: path, .. } => path,
+        }
+    }
 }
 
 impl Started {

@@ -7,7 +7,7 @@ use std::fs::TryLockError;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::paths::Paths;
+use crate::paths::{Paths, older_log};
 use crate::platform;
 use crate::setup::adapter::Artifact;
 use crate::setup::binary;
@@ -53,7 +53,7 @@ impl PurgeError {
             Self::NotOurs(path) | Self::Link(path) => {
                 format!("look what is in it, and remove {} yourself", path.display())
             }
-            Self::InUse(_) => "end the daemon first".to_owned(),
+            Self::InUse(_) => "end the daemon first: `tma1 stop`".to_owned(),
             Self::Lock(error) => error.hint(),
             Self::Io(_) => "check that the folder is yours to remove".to_owned(),
         }
@@ -94,6 +94,7 @@ impl Purge {
     pub fn plan(artifacts: &[Artifact], paths: &Paths) -> Result<Self, PurgeError> {
         let mut purge = Self::default();
         purge.take(paths.data(), data_files(paths))?;
+        purge.take(paths.logs(), log_files(paths))?;
         let receipt = fs_err::read(paths.receipt()).unwrap_or_default();
         let remaining = Remaining::beside(artifacts, &Receipt::read(&receipt), paths);
         match remaining.first() {
@@ -181,7 +182,8 @@ impl Purged {
     }
 }
 
-/// The files of the daemon. It writes its token beside its data, for the programs that may ask it.
+/// The files of the daemon. What it, and who starts and stops it, write beside the data is for the
+/// programs that may ask it.
 fn data_files(paths: &Paths) -> Vec<PathBuf> {
     let beside_database = |suffix: &str| {
         let mut path = paths.database().into_os_string();
@@ -189,7 +191,16 @@ fn data_files(paths: &Paths) -> Vec<PathBuf> {
         PathBuf::from(path)
     };
     let database = DATABASE_SUFFIXES.into_iter().map(beside_database);
-    [paths.token()].into_iter().chain(database).chain([paths.daemon_lock()]).collect()
+    [paths.token(), paths.autostart(), paths.stopped()]
+        .into_iter()
+        .chain(database)
+        .chain([paths.daemon_lock()])
+        .collect()
+}
+
+/// What the daemon has said.
+fn log_files(paths: &Paths) -> Vec<PathBuf> {
+    vec![paths.daemon_log(), older_log(&paths.daemon_log())]
 }
 
 /// The copies of the program.
@@ -199,8 +210,8 @@ fn programs(paths: &Paths) -> Vec<PathBuf> {
 
 /// All files that a purge may take.
 pub(super) fn files(paths: &Paths) -> Vec<PathBuf> {
-    let markers = [paths.data(), paths.bin()].map(|folder| folder.join(MARKER));
-    let files = data_files(paths).into_iter().chain(programs(paths));
+    let markers = [paths.data(), paths.bin(), paths.logs()].map(|folder| folder.join(MARKER));
+    let files = data_files(paths).into_iter().chain(log_files(paths)).chain(programs(paths));
     files.chain(markers).collect()
 }
 

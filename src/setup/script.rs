@@ -53,8 +53,13 @@ impl Script {
         }
     }
 
-    /// Its text, with the program to run and the port to ask.
-    pub fn render(self, binary: &Path, port: u16) -> Result<String, UnwritablePath> {
+    /// Its text, with the program to run, the port to ask and the data directory of who listens there.
+    pub fn render(
+        self,
+        binary: &Path,
+        port: u16,
+        data_dir: &Path,
+    ) -> Result<String, UnwritablePath> {
         let template = match self.language {
             Language::Shell => include_str!("../../templates/hook.sh"),
             Language::PowerShell => include_str!("../../templates/hook.ps1"),
@@ -68,9 +73,12 @@ impl Script {
             .replace("@AGENT@", self.agent.name())
             .replace("@QUERY@", query)
             .replace("@PORT@", &port.to_string());
-        // Last, as a path may hold anything.
+        // Last and at once, as a path may hold anything.
         Ok(match self.language {
-            Language::Shell => text.replace("@BINARY@", &shell_word(binary)?),
+            Language::Shell => text.replace(
+                "@PATHS@",
+                &format!("tma1={}\ndata_dir={}", shell_word(binary)?, shell_word(data_dir)?),
+            ),
             Language::PowerShell => text,
         })
     }
@@ -149,7 +157,9 @@ mod tests {
                 let script = Script { agent, language };
                 let path = Path::new("/home/John Smith/.tma1/hooks").join(script.file_name());
                 let command = script.command(&path).unwrap();
-                let rendered = script.render(Path::new("/home/@PORT@/it's"), 14318).unwrap();
+                let rendered = script
+                    .render(Path::new("/home/@PATHS@/it's"), 14318, Path::new("/home/@PORT@"))
+                    .unwrap();
                 assert_snapshot(script.file_name(), &format!("$ {command}\n{rendered}"));
             }
         }

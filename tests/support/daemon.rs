@@ -88,6 +88,12 @@ impl Daemon {
         self.status().expect("the daemon was asked to end and did not")
     }
 
+    /// How the daemon ended, which it was told to by somebody else.
+    pub fn ended(mut self) -> ExitStatus {
+        self.wait_until(|daemon| daemon.status().is_some());
+        self.status().expect("the daemon was told to end and did not")
+    }
+
     /// Ends the daemon without asking.
     pub fn kill(mut self) {
         self.child.kill().unwrap();

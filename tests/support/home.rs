@@ -80,7 +80,9 @@ impl TestHome {
             .env("TMPDIR", self.tmp())
             .env("LANG", "C.UTF-8")
             .env("TERM", "xterm-256color")
-            .env("TMA1_PORT", self.port.to_string());
+            .env("TMA1_PORT", self.port.to_string())
+            // What a test starts, it ends.
+            .env("TMA1_NO_AUTOSTART", "1");
         #[cfg(windows)]
         // Without it no process can open a socket.
         command.env("SystemRoot", r"C:\Windows");
@@ -99,6 +101,11 @@ impl TestHome {
         Run::of(&mut self.tma1_command(arguments), COMMAND_LIMIT)
     }
 
+    /// The token of the daemon, which must have run.
+    pub fn token(&self) -> String {
+        fs_err::read_to_string(self.home().join(".tma1/token")).unwrap().trim().to_owned()
+    }
+
     /// Runs `tma1` to its end, with `input` on standard input.
     pub fn tma1_fed(&self, arguments: &[&str], input: &str) -> Run {
         Run::fed(&mut self.tma1_command(arguments), input.into(), COMMAND_LIMIT)
@@ -108,6 +115,15 @@ impl TestHome {
     pub fn binary(&self) -> PathBuf {
         let name = format!("tma1{}", std::env::consts::EXE_SUFFIX);
         self.home().join(".local").join("bin").join(name)
+    }
+}
+
+/// A daemon that was started in the background would outlive the test.
+impl Drop for TestHome {
+    fn drop(&mut self) {
+        if self.home().join(".tma1/logs").exists() {
+            drop(self.tma1_command(&["stop"]).output());
+        }
     }
 }
 

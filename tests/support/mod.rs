@@ -1,6 +1,8 @@
 //! What the tests share: a HOME of their own, the programs that run in it, and the agents.
 
 pub mod daemon;
+#[cfg(unix)]
+pub mod disk;
 pub mod home;
 pub mod http;
 pub mod mcp;
@@ -13,6 +15,8 @@ pub mod transcript;
 pub mod tree;
 #[cfg(target_os = "linux")]
 pub mod tui;
+#[cfg(unix)]
+pub mod user;
 
 /// How many times as long the long tests are to run: `TMA1_TEST_SCALE`, 1 unless it is set.
 #[expect(clippy::disallowed_methods, reason = "it is the tests that are told")]

@@ -108,7 +108,7 @@ impl Site<'_> {
         let script = Script { agent, language: Language::of_system() };
         let path = self.paths.hooks().join(script.file_name());
         let command = script.command(&path)?;
-        let text = script.render(self.binary.path(), self.port)?;
+        let text = script.render(self.binary.path(), self.port, &self.paths.root)?;
         let content = Content::Whole(Whole::Script(text));
         Ok((Artifact::new(path, content, "hands each event to the local daemon"), command))
     }

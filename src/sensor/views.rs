@@ -8,9 +8,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::agent::{Agent, EventKind, HookEvent, SessionKey, Status, ToolAction, ToolResult};
+use crate::agent::{EventKind, HookEvent, SessionKey, Status, ToolAction, ToolResult};
 use crate::clock::Timestamp;
 use crate::platform::Version;
+use crate::sensor::commands::Commands;
 use crate::world::Observation;
 
 /// How many files are known. Beyond it the one that was used for longest ago is forgotten.
@@ -19,15 +20,9 @@ const MAX_FILES: usize = 2048;
 /// How many files are looked at in one go; on a local disk that takes less than a millisecond.
 const MAX_LOOKED_AT: usize = 256;
 
-/// How many commands can run at once, background ones included.
-const MAX_RUNNING: usize = 256;
-
 /// How long after an edit a change of the same file is put down to it: to the formatter that the
 /// agent's other hooks run.
 const AFTERMATH: Duration = Duration::from_secs(2);
-
-/// How long a command in the background is taken to run on. Nothing tells its end.
-const BACKGROUND: Duration = Duration::from_secs(10 * 60);
 
 /// What we write ourselves, if we are told to.
 pub const OWN_FILE: &str = ".tma1-context.md";
@@ -36,7 +31,7 @@ pub const OWN_FILE: &str = ".tma1-context.md";
 #[derive(Debug, Default)]
 pub struct Views {
     files: HashMap<String, Known>,
-    running: HashMap<(SessionKey, String), Running>,
+    commands: Commands,
     uses: u64,
 }
 
@@ -49,15 +44,22 @@ struct Known {
     used: u64,
 }
 
-#[derive(Debug)]
-struct Running {
-    root: String,
-    since: Timestamp,
-}
-
 impl Views {
     /// What an event gives reason to look at, and what is seen there. `version` looks at a file.
     pub fn take(
+        &mut self,
+        event: &HookEvent,
+        root: &str,
+        at: Timestamp,
+        version: &impl Fn(&str) -> Option<Version>,
+    ) -> Vec<Observation> {
+        self.commands.before(event);
+        let seen = self.look_for(event, root, at, version);
+        self.commands.after(event, root, at);
+        seen
+    }
+
+    fn look_for(
         &mut self,
         event: &HookEvent,
         root: &str,
@@ -70,11 +72,7 @@ impl Views {
                 ToolAction::Edit { written, removed } => {
                     self.look(written.iter().chain(removed), root, at, version)
                 }
-                ToolAction::Run(_) => {
-                    let seen = self.look_around(root, at, version);
-                    self.begin(event, call.id.as_deref(), root, at);
-                    seen
-                }
+                ToolAction::Run(_) => self.look_around(root, at, version),
                 ToolAction::Search | ToolAction::Other => Vec::new(),
             },
             EventKind::PostToolUse(result) => self.take_result(event, result, root, at, version),
@@ -92,11 +90,7 @@ impl Views {
             | EventKind::Stop { .. }
             | EventKind::TurnBroken
             | EventKind::PreCompact => self.look_around(root, at, version),
-            EventKind::SessionEnd => {
-                self.running.retain(|(session, _), _| *session != event.session);
-                Vec::new()
-            }
-            EventKind::Other => Vec::new(),
+            EventKind::SessionEnd | EventKind::Other => Vec::new(),
         }
     }
 
@@ -129,27 +123,8 @@ impl Views {
                 }
                 Vec::new()
             }
-            ToolAction::Run(_) => {
-                let seen = self.look_around(root, at, version);
-                // Claude Code says so of a command in the background, Codex of every one that ended.
-                let goes_on =
-                    event.session.agent == Agent::ClaudeCode && result.status == Status::Unknown;
-                if let (Some(id), false) = (&result.call.id, goes_on) {
-                    self.running.remove(&(event.session.clone(), id.clone()));
-                }
-                seen
-            }
+            ToolAction::Run(_) => self.look_around(root, at, version),
             ToolAction::Search | ToolAction::Other => Vec::new(),
-        }
-    }
-
-    fn begin(&mut self, event: &HookEvent, id: Option<&str>, root: &str, at: Timestamp) {
-        self.running.retain(|_, running| at.since(running.since) < BACKGROUND);
-        if let Some(id) = id
-            && self.running.len() < MAX_RUNNING
-        {
-            let running = Running { root: root.to_owned(), since: at };
-            self.running.insert((event.session.clone(), id.to_owned()), running);
         }
     }
 
@@ -199,7 +174,7 @@ impl Views {
         at: Timestamp,
         version: &impl Fn(&str) -> Option<Version>,
     ) -> Vec<Observation> {
-        let running = self.running_in(root, at);
+        let running = self.commands.runner_in(root, at);
         let mut seen = Vec::new();
         for path in paths {
             let Some(known) = self.files.get_mut(path) else { continue };
@@ -224,17 +199,6 @@ impl Views {
         }
         seen
     }
-
-    /// A session with a command that runs in the project, the latest one.
-    fn running_in(&self, root: &str, at: Timestamp) -> Option<SessionKey> {
-        let running = self
-            .running
-            .iter()
-            .filter(|(_, running)| running.root == root && at.since(running.since) < BACKGROUND);
-        running
-            .max_by_key(|(key, running)| (running.since, *key))
-            .map(|((session, _), _)| session.clone())
-    }
 }
 
 fn is_below(path: &str, root: &str) -> bool {
@@ -249,6 +213,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::agent::Agent;
 
     /// A project on the disk, with a clock of its own.
     struct Scene {
@@ -430,11 +395,73 @@ mod tests {
         scene.tell("s", "PreToolUse", &call);
         call["tool_response"] = json!({"stdout": "", "stderr": "", "backgroundTaskId": "b1"});
         scene.tell("s", "PostToolUse", &call);
-        scene.pass(60);
+        scene.pass(30);
         scene.write("a.rs", "built");
         assert_eq!(scene.prompt("s"), ["s a.rs"]);
-        scene.pass(BACKGROUND.as_secs().cast_signed());
+        scene.pass(60);
         scene.write("a.rs", "somebody");
+        assert_eq!(scene.prompt("s"), ["external a.rs"]);
+    }
+
+    #[test]
+    fn a_command_of_which_no_result_came_is_over_when_its_turn_is() {
+        let prompt = ("UserPromptSubmit", json!({"prompt": "go", "prompt_id": "2"}));
+        let queued = ("UserPromptSubmit", json!({"prompt": "go", "prompt_id": "1"}));
+        let by_machine = ("UserPromptSubmit", json!({"prompt": "<task-notification>done"}));
+        let compacted = ("SessionStart", json!({"source": "compact"}));
+        let resumed = ("SessionStart", json!({"source": "resume"}));
+        let batch = ("PostToolBatch", json!({"tool_calls": []}));
+        let of_subagent = ("PostToolBatch", json!({"tool_calls": [], "agent_id": "sub"}));
+        for ((name, more), is_over) in [
+            (prompt, true),
+            (("Stop", json!({})), true),
+            (("Interrupt", json!({})), true),
+            (("StopFailure", json!({})), true),
+            (batch, true),
+            (resumed, true),
+            (queued, false),
+            (by_machine, false),
+            (compacted, false),
+            (of_subagent, false),
+            (("Notification", json!({})), false),
+        ] {
+            let mut scene = Scene::new();
+            scene.read("s", "a.rs");
+            let mut call = scene.bash("cargo fmt");
+            call["prompt_id"] = "1".into();
+            scene.tell("s", "PreToolUse", &call);
+            scene.pass(30);
+            let told = scene.tell("s", name, &more);
+            assert_eq!(told, NOTHING, "{name}");
+            scene.write("a.rs", "after");
+            let expected = if is_over { "external a.rs" } else { "s a.rs" };
+            // Of whichever session: the file is looked at for all.
+            assert_eq!(scene.prompt("t"), [expected], "{name} {more}");
+        }
+    }
+
+    #[test]
+    fn what_changes_while_tests_run_is_somebody_elses_doing() {
+        for (command, expected) in [("cargo test", "external a.rs"), ("cargo fmt", "s a.rs")] {
+            let mut scene = Scene::new();
+            scene.read("s", "a.rs");
+            let call = scene.bash(command);
+            scene.tell("s", "PreToolUse", &call);
+            scene.pass(10);
+            scene.write("a.rs", "after");
+            assert_eq!(scene.tell("s", "PostToolUse", &call), [expected], "{command}");
+        }
+    }
+
+    #[test]
+    fn a_command_whose_status_is_another_ones_is_no_background_one() {
+        let mut scene = Scene::new();
+        scene.read("s", "a.rs");
+        let call = scene.bash("make all; true");
+        scene.tell("s", "PreToolUse", &call);
+        scene.tell("s", "PostToolUse", &call);
+        scene.pass(1);
+        scene.write("a.rs", "after");
         assert_eq!(scene.prompt("s"), ["external a.rs"]);
     }
 

@@ -1,6 +1,5 @@
 //! Sensors: what we learn by looking, beside what the agents tell.
 
-mod commands;
 pub mod observer;
 pub mod project;
 pub mod transcripts;

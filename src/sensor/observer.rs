@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +10,6 @@ use tokio::sync::oneshot;
 
 use crate::agent::{EventKind, HookEvent, SessionKey};
 use crate::clock::Timestamp;
-use crate::platform::Version;
 use crate::sensor::transcripts::Transcripts;
 use crate::sensor::views::Views;
 use crate::world::Observation;
@@ -103,8 +101,7 @@ impl Worker {
     }
 
     fn answer(&mut self, Request { event, root, at, answer }: Request) {
-        let version = |path: &str| Version::behind(Path::new(path));
-        let mut seen = self.views.take(&event, &root, at, &version);
+        let mut seen = self.views.take(&event, &root, at);
         if let Some(transcript) = event.transcript.filter(|_| may_have_grown(&event.kind)) {
             seen.extend(self.read(event.session, transcript));
         }

@@ -148,6 +148,15 @@ impl World {
                 let change = Change { at, by: Author::Session(session.clone()) };
                 self.note_change(path, &change, Some(session));
             }
+            Observation::Edited { session: key, by_subagent, written, removed } => {
+                if let Some(session) = self.sessions.get_mut(key) {
+                    session.files.edit(written, removed, *by_subagent, at);
+                }
+                let change = Change { at, by: Author::Session(key.clone()) };
+                for path in written.iter().chain(removed) {
+                    self.note_change(path, &change, Some(key));
+                }
+            }
             Observation::Usage { session, usage } => {
                 if let Some(session) = self.sessions.get_mut(session) {
                     session.use_tokens(*usage);

@@ -406,6 +406,32 @@ fn a_change_that_is_reported_late_counts_from_when_it_was_made() {
 }
 
 #[test]
+fn an_edit_that_only_its_file_tells_of_is_an_edit() {
+    let mut scene = Scene::new();
+    scene.read("other", "a.rs");
+    scene.read("s", "a.rs");
+    let edited = |by_subagent| Observation::Edited {
+        session: key("s"),
+        by_subagent,
+        written: vec![path("a.rs"), path("new.rs")],
+        removed: vec![path("old.rs")],
+    };
+    scene.observe(&edited(false));
+    assert_eq!(scene.kinds("s"), []);
+    assert_eq!(scene.kinds("other"), [Kind::ExternalModifiedDuringSession]);
+    let block = scene.prompt("s");
+    assert!(block.contains("current_focus: new.rs\n"), "{block}");
+    scene.change("a.rs");
+    // A subagent's model does not know what the session's has seen.
+    for (by_subagent, kind) in
+        [(true, Kind::ExternalModifiedDuringSession), (false, Kind::StaleFileView)]
+    {
+        scene.observe(&edited(by_subagent));
+        assert_eq!(scene.kinds("s"), [kind]);
+    }
+}
+
+#[test]
 fn what_was_found_names_the_place_the_command_and_the_files() {
     let mut scene = Scene::new();
     scene.run("s", "cargo test", 0);

@@ -29,6 +29,7 @@ use anomaly::Route;
 pub use anomaly::{Channel, Finding, Kind, Severity};
 use builds::Builds;
 pub use calls::RECENT_ACTIONS;
+pub use files::OWN_FILE;
 use files::{Author, Change};
 pub use observation::{Observation, Usage};
 use outcome::Outcome;
@@ -249,10 +250,10 @@ impl World {
         }
     }
 
-    /// A file was changed: tells every session in its project but the one that did it.
+    /// A file was changed: tells every session that has seen it but the one that did it.
     fn note_change(&mut self, path: &str, change: &Change, except: Option<&SessionKey>) {
         for (key, session) in &mut self.sessions {
-            if Some(key) != except && session.project.contains(path) {
+            if Some(key) != except {
                 session.files.change(path, change);
             }
         }

@@ -5,77 +5,92 @@
 //! doing, and so is what changes from an edit to the next step: an agent's own formatter runs then.
 
 mod commands;
+mod content;
 mod edits;
+mod files;
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::path::Path;
 use std::time::Duration;
 
-use crate::agent::{EventKind, HookEvent, SessionKey, Status, ToolAction, ToolResult};
+use crate::agent::{EventKind, HookEvent, SessionKey, Status, ToolAction, ToolCall, ToolResult};
 use crate::clock::Timestamp;
-use crate::platform::Version;
 use crate::world::Observation;
 use commands::Commands;
 use edits::{Edit, EditedFile, Edits};
+pub use files::KnownFile;
+use files::{Files, MAX_FILES, is_to_be_known, version_of};
 
-/// How many files are known. Beyond it the one that was used for longest ago is forgotten.
-const MAX_FILES: usize = 2048;
-
-/// How many files are looked at in one go; on a local disk that takes less than a millisecond.
+/// How many files are looked at where nothing says that they have changed; on a local disk that takes
+/// less than a millisecond.
 const MAX_LOOKED_AT: usize = 256;
 
 /// How long after an edit a change of the same file is put down to it: to the formatter that the
 /// agent's other hooks run.
 const AFTERMATH: Duration = Duration::from_secs(2);
 
-/// What we write ourselves, if we are told to.
-pub const OWN_FILE: &str = ".tma1-context.md";
-
 /// The files that agents have seen, as they were then.
 #[derive(Debug, Default)]
 pub struct Views {
-    files: HashMap<String, Known>,
+    files: Files,
     commands: Commands,
     edits: Edits,
-    uses: u64,
-}
-
-#[derive(Debug)]
-struct Known {
-    version: Option<Version>,
-    /// Who changed it last, of the agents, and when.
-    changed_by: Option<(SessionKey, Timestamp)>,
-    /// The number of its last use.
-    used: u64,
 }
 
 impl Views {
     /// What an event gives reason to look at, and what is seen there.
     pub fn take(&mut self, event: &HookEvent, root: &str, at: Timestamp) -> Vec<Observation> {
         self.commands.before(event);
-        let mut seen = self.end_edits(event, at);
-        seen.extend(self.look_for(event, root, at));
+        let mut seen = self.end_edits(event, root, at);
+        seen.extend(self.look_at(event, root, at));
         self.commands.after(event, root, at);
         self.note_edit(event, at);
         seen
     }
 
-    fn look_for(&mut self, event: &HookEvent, root: &str, at: Timestamp) -> Vec<Observation> {
+    /// Takes in an event of the log: what was known after it, and the commands that it begins or ends.
+    pub fn replay(
+        &mut self,
+        event: &HookEvent,
+        root: &str,
+        at: Timestamp,
+        known: impl IntoIterator<Item = KnownFile>,
+    ) {
+        self.commands.before(event);
+        self.commands.after(event, root, at);
+        for file in known {
+            self.files.restore(file, root);
+        }
+    }
+
+    /// What is known of files now and was not when this was asked last, for the log.
+    pub fn take_news(&mut self) -> Vec<KnownFile> {
+        self.files.take_news()
+    }
+
+    /// Whether [`read_on`](Self::read_on) has something to do.
+    pub fn has_unread(&self) -> bool {
+        self.files.has_undigested()
+    }
+
+    /// Reads what one file holds, while nobody waits.
+    pub fn read_on(&mut self) {
+        self.files.digest_next();
+    }
+
+    fn look_at(&mut self, event: &HookEvent, root: &str, at: Timestamp) -> Vec<Observation> {
         match &event.kind {
             EventKind::PreToolUse(call) => match &call.action {
-                ToolAction::Read { paths } => self.look(paths.iter(), root, at),
+                ToolAction::Read { paths } => self.look_for(paths.iter(), root, at),
                 ToolAction::Edit { written, removed } => {
-                    self.look(written.iter().chain(removed), root, at)
+                    self.look_for(written.iter().chain(removed), root, at)
                 }
-                ToolAction::Run(_) => self.look_around(root, at),
+                ToolAction::Run(_) => self.look_around(most_of(call), root, at),
                 ToolAction::Search | ToolAction::Other => Vec::new(),
             },
             EventKind::PostToolUse(result) => self.take_result(event, result, root, at),
             EventKind::RejectedCalls(results) => {
                 let seen = results.iter().map(|result| match &result.call.action {
                     ToolAction::Edit { written, removed } => {
-                        self.look(written.iter().chain(removed), root, at)
+                        self.look_for(written.iter().chain(removed), root, at)
                     }
                     _ => Vec::new(),
                 });
@@ -85,42 +100,58 @@ impl Views {
             | EventKind::UserPromptSubmit { .. }
             | EventKind::Stop { .. }
             | EventKind::TurnBroken
-            | EventKind::PreCompact => self.look_around(root, at),
+            | EventKind::PreCompact => self.look_around(MAX_LOOKED_AT, root, at),
             EventKind::SessionEnd | EventKind::Other => Vec::new(),
         }
     }
 
     /// Looks at what became of the edits that are over with the event.
-    fn end_edits(&mut self, event: &HookEvent, at: Timestamp) -> Vec<Observation> {
+    fn end_edits(&mut self, event: &HookEvent, root: &str, at: Timestamp) -> Vec<Observation> {
         let mut seen = Vec::new();
         for edit in self.edits.take_over(event, at) {
             if edit.is_told {
-                let paths = edit.files.iter().map(|file| &file.path);
-                seen.extend(look_at(&mut self.files, paths, at, |_, _, _| {
-                    Some(edit.session.clone())
-                }));
-            } else if let Some(made) = self.untold(&edit, at) {
-                seen.push(made);
-            } else {
+                let known = self.files.known_of(edit.files.iter().map(|file| &file.path));
+                let author = |_: &[String], _: &_, _| Some(edit.session.clone());
+                seen.extend(self.files.look(&known, at, author));
+                continue;
+            }
+            let made = self.untold(&edit, root, at);
+            if made.is_empty() {
                 self.edits.await_still(edit, event, at);
             }
+            seen.extend(made);
         }
         seen
     }
 
-    /// What an edit has changed of which no result came; none if it has changed nothing.
-    fn untold(&mut self, edit: &Edit, at: Timestamp) -> Option<Observation> {
+    /// What an edit has changed of which no result came; nothing if it has changed nothing.
+    fn untold(&mut self, edit: &Edit, root: &str, at: Timestamp) -> Vec<Observation> {
+        let mut seen = Vec::new();
         let [mut written, mut removed] = [Vec::new(), Vec::new()];
         for EditedFile { path, before, is_removed } in &edit.files {
-            let now = version_of(path);
-            if now != *before {
-                self.know(path, now, Some((edit.session.clone(), at)));
+            if version_of(path) != *before {
+                seen.extend(self.know_edited(path, &edit.session, root, at));
                 if *is_removed { &mut removed } else { &mut written }.push(path.clone());
             }
         }
-        let (session, by_subagent) = (edit.session.clone(), edit.subagent.is_some());
-        let has_changed = !written.is_empty() || !removed.is_empty();
-        has_changed.then_some(Observation::Edited { session, by_subagent, written, removed })
+        if !written.is_empty() || !removed.is_empty() {
+            let (session, by_subagent) = (edit.session.clone(), edit.subagent.is_some());
+            seen.push(Observation::Edited { session, by_subagent, written, removed });
+        }
+        seen
+    }
+
+    /// Notes how a file is after an edit of the session, which has changed it by all of its names.
+    fn know_edited(
+        &mut self,
+        path: &str,
+        session: &SessionKey,
+        root: &str,
+        at: Timestamp,
+    ) -> Vec<Observation> {
+        let others = self.files.know(path, root, Some((session.clone(), at)));
+        let change = |path| Observation::OwnChange { session: session.clone(), path };
+        others.into_iter().map(change).collect()
     }
 
     /// Takes in that an edit begins or ends with the event.
@@ -160,121 +191,63 @@ impl Views {
         let is_done = !matches!(result.status, Status::Failed { .. });
         match &result.call.action {
             ToolAction::Read { paths } => {
-                let seen = self.look(paths.iter(), root, at);
+                let seen = self.look_for(paths.iter(), root, at);
                 // A subagent's reader is not the session.
                 if is_done && event.subagent.is_none() {
                     for path in paths {
-                        self.know(path, version_of(path), None);
+                        self.files.know(path, root, None);
                     }
                 }
                 seen
             }
             ToolAction::Edit { written, removed } => {
-                if is_done {
-                    for path in written.iter().chain(removed) {
-                        self.know(path, version_of(path), Some((event.session.clone(), at)));
-                    }
+                let mut seen = Vec::new();
+                for path in written.iter().chain(removed).filter(|_| is_done) {
+                    seen.extend(self.know_edited(path, &event.session, root, at));
                 }
-                Vec::new()
+                seen
             }
-            ToolAction::Run(_) => self.look_around(root, at),
+            ToolAction::Run(_) => self.look_around(most_of(&result.call), root, at),
             ToolAction::Search | ToolAction::Other => Vec::new(),
         }
     }
 
-    /// Notes how a file is now, as an agent has seen it or made it.
-    fn know(&mut self, path: &str, version: Option<Version>, by: Option<(SessionKey, Timestamp)>) {
-        if !is_to_be_known(path) {
-            return;
-        }
-        self.uses += 1;
-        let used = self.uses;
-        if let Some(known) = self.files.get_mut(path) {
-            known.version = version;
-            known.changed_by = by.or(known.changed_by.take());
-            known.used = used;
-            return;
-        }
-        if self.files.len() >= MAX_FILES {
-            let oldest = self.files.iter().min_by_key(|(_, known)| known.used);
-            if let Some(oldest) = oldest.map(|(path, _)| path.clone()) {
-                self.files.remove(&oldest);
-            }
-        }
-        self.files.insert(path.to_owned(), Known { version, changed_by: by, used });
-    }
-
-    /// Looks at the known files of the project that were used last.
-    fn look_around(&mut self, root: &str, at: Timestamp) -> Vec<Observation> {
-        let mut known: Vec<_> =
-            self.files.iter().filter(|(path, _)| is_below(path, root)).collect();
-        // No two were used at once, so the order does not depend on the map.
-        known.sort_unstable_by_key(|(_, known)| Reverse(known.used));
-        let paths: Vec<_> =
-            known.into_iter().take(MAX_LOOKED_AT).map(|(path, _)| path.clone()).collect();
-        self.look(paths.iter(), root, at)
+    /// Looks at the files that the sessions of the project have used last.
+    fn look_around(&mut self, most: usize, root: &str, at: Timestamp) -> Vec<Observation> {
+        let used = self.files.used_in(root, most);
+        self.look(&used, root, at)
     }
 
     /// Looks at those of `paths` that are known.
-    fn look<'p>(
+    fn look_for<'p>(
         &mut self,
         paths: impl Iterator<Item = &'p String>,
         root: &str,
         at: Timestamp,
     ) -> Vec<Observation> {
-        let Self { files, commands, edits, .. } = self;
+        let known = self.files.known_of(paths);
+        self.look(&known, root, at)
+    }
+
+    fn look(&mut self, real_paths: &[String], root: &str, at: Timestamp) -> Vec<Observation> {
+        let Self { files, commands, edits } = self;
         let runner = commands.runner_in(root, at);
-        look_at(files, paths, at, |path, known, changed_at| {
+        files.look(real_paths, at, |names, known, changed_at| {
             let aftermath = known.changed_by.as_ref().filter(|(_, edited_at)| {
                 changed_at.since(*edited_at) <= AFTERMATH && changed_at >= *edited_at
             });
-            let editor = || edits.editor_of(path, at).or(aftermath.map(|(session, _)| session));
+            let editor = || {
+                (names.iter().find_map(|path| edits.editor_of(path, at)))
+                    .or(aftermath.map(|(session, _)| session))
+            };
             runner.as_ref().or_else(editor).cloned()
         })
     }
 }
 
-/// Whether the path names a file wherever one is, and not our own.
-fn is_to_be_known(path: &str) -> bool {
-    (path.starts_with('/') || path.contains(':')) && !path.ends_with(OWN_FILE)
-}
-
-fn version_of(path: &str) -> Option<Version> {
-    Version::behind(Path::new(path))
-}
-
-fn is_below(path: &str, root: &str) -> bool {
-    !root.is_empty()
-        && path.strip_prefix(root.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
-}
-
-/// Looks at those of `paths` that are known; `author` tells whose a change is.
-fn look_at<'p>(
-    files: &mut HashMap<String, Known>,
-    paths: impl Iterator<Item = &'p String>,
-    at: Timestamp,
-    author: impl Fn(&str, &Known, Timestamp) -> Option<SessionKey>,
-) -> Vec<Observation> {
-    let mut seen = Vec::new();
-    for path in paths {
-        let Some(known) = files.get_mut(path) else { continue };
-        let now = version_of(path);
-        if now == known.version {
-            continue;
-        }
-        known.version = now;
-        let changed_at = now.map_or(at, |now| Timestamp::from_system(now.modified()));
-        let session = author(path, known, changed_at);
-        let path = path.clone();
-        seen.push(match session {
-            Some(session) => {
-                known.changed_by = Some((session.clone(), changed_at));
-                Observation::OwnChange { session, path }
-            }
-            None => Observation::ExternalChange { path },
-        });
-    }
-    seen
+/// How many files are looked at before and after a command: all that it may change.
+fn most_of(command: &ToolCall) -> usize {
+    if command.changes_no_source() { MAX_LOOKED_AT } else { MAX_FILES }
 }
 
 #[cfg(test)]

@@ -4,20 +4,25 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::agent::Agent;
+use crate::world::OWN_FILE;
 
 /// A project on the disk, with a clock of its own.
 struct Scene {
     views: Views,
+    log: Vec<Logged>,
     folder: tempfile::TempDir,
     now: Timestamp,
     calls: u64,
 }
 
+/// What the log keeps of an event, and of what was known by then.
+type Logged = (HookEvent, Timestamp, String);
+
 impl Scene {
     fn new() -> Self {
         let now = Timestamp::from_unix_millis(1_800_000_000_000);
         let folder = tempfile::tempdir().unwrap();
-        let scene = Self { views: Views::default(), folder, now, calls: 0 };
+        let scene = Self { views: Views::default(), log: Vec::new(), folder, now, calls: 0 };
         for name in ["a.rs", "b.rs"] {
             scene.write(name, "before");
         }
@@ -57,6 +62,11 @@ impl Scene {
         payload.insert("cwd".to_owned(), self.root().into());
         let event = HookEvent::from_payload(agent, &payload.into()).unwrap();
         let seen = self.views.take(&event, &self.root(), self.now);
+        while self.views.has_unread() {
+            self.views.read_on();
+        }
+        let news = serde_json::to_string(&self.views.take_news()).unwrap();
+        self.log.push((event, self.now, news));
         let name = |path: &str| path.rsplit('/').next().unwrap().to_owned();
         seen.iter()
             .map(|observation| match observation {
@@ -72,6 +82,15 @@ impl Scene {
                 other => panic!("{other:?}"),
             })
             .collect()
+    }
+
+    /// The daemon ends, and begins anew with what is in the log.
+    fn restart(&mut self) {
+        self.views = Views::default();
+        for (event, at, news) in &self.log {
+            let known: Vec<KnownFile> = serde_json::from_str(news).unwrap();
+            self.views.replay(event, &self.root(), *at, known);
+        }
     }
 
     fn prompt(&mut self, session: &str) -> Vec<String> {
@@ -353,6 +372,129 @@ fn what_failed_or_was_a_subagents_shows_the_session_no_file() {
     scene.write("a.rs", "after");
     scene.write("b.rs", "after");
     assert_eq!(scene.prompt("s"), NOTHING);
+}
+
+#[test]
+fn a_file_that_holds_what_it_held_was_not_changed() {
+    let mut scene = Scene::new();
+    scene.write("large.bin", &"x".repeat(1024 * 1024 + 1));
+    for name in ["a.rs", "b.rs", "large.bin"] {
+        scene.read("s", name);
+    }
+    scene.pass(60);
+    // It was touched; saved as it was, by way of another file; touched, and is not read.
+    scene.write("a.rs", "before");
+    scene.write("new", "before");
+    fs_err::rename(scene.path("new"), scene.path("b.rs")).unwrap();
+    scene.write("large.bin", &"x".repeat(1024 * 1024 + 1));
+    assert_eq!(scene.prompt("s"), ["external large.bin"]);
+    scene.pass(60);
+    scene.write("a.rs", "BEFORE");
+    assert_eq!(scene.prompt("s"), ["external a.rs"]);
+    // Back again: that is a change too.
+    scene.pass(60);
+    scene.write("a.rs", "before");
+    assert_eq!(scene.prompt("s"), ["external a.rs"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_is_the_same_by_each_of_its_names() {
+    use fs_err::os::unix::fs::symlink;
+
+    let linked = || {
+        let scene = Scene::new();
+        for name in ["pkg", "other"] {
+            fs_err::create_dir(scene.path(name)).unwrap();
+            scene.write(&format!("{name}/x.rs"), name);
+        }
+        symlink("pkg", scene.path("lnk")).unwrap();
+        scene
+    };
+    // Who has read it by one name is told of the edit by the other, and whoever made it is known.
+    let mut scene = linked();
+    scene.read("s", "lnk/x.rs");
+    scene.pass(60);
+    assert_eq!(scene.edit("s", "pkg/x.rs", "one"), ["s x.rs"]);
+    assert_eq!(scene.prompt("s"), NOTHING);
+    // What somebody else does is done to both.
+    scene.pass(60);
+    scene.write("pkg/x.rs", "by hand");
+    assert_eq!(scene.prompt("s"), ["external x.rs", "external x.rs"]);
+    // A name that nobody has used yet.
+    let mut scene = linked();
+    scene.read("s", "lnk/x.rs");
+    scene.pass(60);
+    scene.write("pkg/x.rs", "by hand");
+    let call = scene.on_file("Edit", "pkg/x.rs");
+    assert_eq!(scene.tell("s", "PreToolUse", &call), ["external x.rs"]);
+    // A link that leads elsewhere is another file.
+    let mut scene = linked();
+    scene.read("s", "lnk/x.rs");
+    fs_err::remove_file(scene.path("lnk")).unwrap();
+    symlink("other", scene.path("lnk")).unwrap();
+    assert_eq!(scene.prompt("s"), ["external x.rs"]);
+    scene.read("s", "lnk/x.rs");
+    scene.pass(60);
+    scene.write("pkg/x.rs", "by hand");
+    assert_eq!(scene.prompt("s"), NOTHING);
+    scene.write("other/x.rs", "by hand");
+    assert_eq!(scene.prompt("s"), ["external x.rs"]);
+}
+
+#[test]
+fn a_file_elsewhere_is_looked_at_for_the_project_whose_sessions_use_it() {
+    let mut scene = Scene::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let path = elsewhere.path().join("conf");
+    fs_err::write(&path, "one").unwrap();
+    scene.read("s", path.to_str().unwrap());
+    fs_err::write(&path, "another").unwrap();
+    assert_eq!(scene.prompt("s"), ["external conf"]);
+}
+
+#[test]
+fn a_command_that_rewrites_many_files_is_known_to_have_done_so() {
+    let mut scene = Scene::new();
+    let files: Vec<_> = (0..MAX_LOOKED_AT + 50).map(|number| format!("{number}.rs")).collect();
+    for name in &files {
+        scene.write(name, "before");
+        scene.read("s", name);
+    }
+    let call = scene.bash("cargo fmt");
+    assert_eq!(scene.tell("s", "PreToolUse", &call), NOTHING);
+    scene.pass(5);
+    for name in &files {
+        scene.write(name, "formatted");
+    }
+    assert_eq!(scene.tell("s", "PostToolUse", &call).len(), files.len());
+    scene.pass(5);
+    assert_eq!(scene.edit("s", "0.rs", "one"), NOTHING);
+}
+
+#[test]
+fn after_a_restart_it_is_known_what_was_known_before() {
+    let mut scene = Scene::new();
+    scene.read("s", "a.rs");
+    scene.read("s", "b.rs");
+    scene.read("s", "none.rs");
+    scene.restart();
+    assert_eq!(scene.prompt("s"), NOTHING);
+    scene.pass(60);
+    scene.write("a.rs", "by hand");
+    scene.write("b.rs", "before");
+    scene.write("none.rs", "by hand");
+    assert_eq!(scene.prompt("s"), ["external none.rs", "external a.rs"]);
+    // What was told is not told again.
+    scene.restart();
+    assert_eq!(scene.prompt("s"), NOTHING);
+    // A command goes on meanwhile.
+    let call = scene.bash("cargo fmt");
+    scene.tell("s", "PreToolUse", &call);
+    scene.restart();
+    scene.pass(60);
+    scene.write("a.rs", "formatted");
+    assert_eq!(scene.tell("s", "PostToolUse", &call), ["s a.rs"]);
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn stale_file_view() {
         (
             "outside of the project",
             &[Read("/etc/hosts"), Change("/etc/hosts"), Edit("/etc/hosts")],
-            &[],
+            &["HIGH stale_file_view /etc/hosts"],
         ),
     ]);
 }

@@ -161,8 +161,10 @@ impl World {
             Observation::Usage { session, usage } => {
                 if let Some(session) = self.sessions.get_mut(session) {
                     session.use_tokens(*usage);
-                    session.pressed_since = anomaly::is_pressed(&session.usage, &self.settings)
-                        .then(|| session.pressed_since.unwrap_or(at));
+                    let since = session.pressed_since;
+                    let is_pressed =
+                        anomaly::is_pressed(&session.usage, &self.settings, since.is_some());
+                    session.pressed_since = is_pressed.then(|| since.unwrap_or(at));
                 }
             }
             Observation::CommandEnded { session: key, call_id, exit_code } => {

@@ -1,5 +1,7 @@
 //! What each rule means: what it finds, and the near misses that it does not.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::Step::*;
@@ -362,6 +364,29 @@ fn context_pressure() {
         scene.observe(&Observation::Usage { session: key("s"), usage });
         assert_eq!(scene.kinds("s") == [Kind::ContextPressure], expected, "{case}");
     }
+}
+
+#[test]
+fn the_window_is_pressed_until_it_is_well_below_the_limit() {
+    let pressure = "context_pressure";
+    let mut scene = Scene::new();
+    // Well within the time after which everything is said again.
+    scene.pace = Duration::from_secs(1);
+    scene.prompt("s");
+    let said = [141_000, 139_000, 141_500, 126_000, 142_000].map(|used| {
+        scene.fill_window("s", used, 200_000);
+        scene.prompt("s").contains(pressure)
+    });
+    assert_eq!(said, [true, false, false, false, false]);
+    // A transcript in the middle of which the reading stopped says nothing of it.
+    let usage = Usage { input: 90_000, output: 400_000, ..Usage::default() };
+    scene.observe(&Observation::Usage { session: key("s"), usage });
+    assert_eq!(scene.kinds("s"), [Kind::ContextPressure]);
+    assert!(!scene.prompt("s").contains(pressure));
+    scene.fill_window("s", 125_999, 200_000);
+    assert_eq!(scene.kinds("s"), []);
+    scene.fill_window("s", 140_000, 200_000);
+    assert!(scene.prompt("s").contains(pressure));
 }
 
 #[test]

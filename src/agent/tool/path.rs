@@ -9,10 +9,9 @@ pub(in crate::agent) const MAX_PATH_BYTES: usize = 4096;
 /// A backslash parts a path where one of the two is of Windows; elsewhere it is a character like others.
 pub(in crate::agent) fn absolute(cwd: &str, path: &str) -> String {
     let is_of_windows = |path: &str| has_drive(path) || path.starts_with(r"\\");
-    let slashed = |path: &str| match is_of_windows(path) || is_of_windows(cwd) {
-        true => path.replace('\\', "/"),
-        false => path.to_owned(),
-    };
+    let has_backslashes = is_of_windows(path) || is_of_windows(cwd);
+    let slashed =
+        |path: &str| if has_backslashes { path.replace('\\', "/") } else { path.to_owned() };
     let path = slashed(path);
     let is_whole = cwd.is_empty() || path.starts_with('/') || has_drive(&path);
     let joined = if is_whole { path } else { format!("{}/{path}", slashed(cwd)) };
@@ -39,10 +38,8 @@ pub(in crate::agent) fn is_absolute(path: &str) -> bool {
 /// target that `cwd` ends with is the one that it is in already.
 pub(in crate::agent) fn directory_after(cwd: &str, target: &str) -> String {
     let cwd = absolute("", cwd);
-    let there = match has_drive(&cwd) {
-        true => absolute("", &target.replace('\\', "/")),
-        false => absolute("", target),
-    };
+    let there = if has_drive(&cwd) { target.replace('\\', "/") } else { target.to_owned() };
+    let there = absolute("", &there);
     let is_name = !is_absolute(target) && !there.is_empty() && !target.contains("..");
     if is_name && cwd.strip_suffix(&there).is_some_and(|parent| parent.ends_with('/')) {
         return cwd;

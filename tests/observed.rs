@@ -84,6 +84,29 @@ fn after_a_kill_what_was_seen_and_what_was_said_is_known() {
 }
 
 #[test]
+fn after_a_kill_what_was_changed_while_nobody_looked_is_noticed() {
+    let home = TestHome::new();
+    let daemon = Daemon::start(&home);
+    let mut session = Session::new(&home, "0f1e2d3c");
+    for name in ["a.rs", "b.rs", "c.rs"] {
+        fs_err::write(home.project().join(name), "one").unwrap();
+        session.read(name);
+    }
+    daemon.kill();
+    fs_err::write(home.project().join("a.rs"), "another").unwrap();
+
+    let _daemon = Daemon::start(&home);
+
+    let block = session.prompt();
+    assert!(block.contains("external_changes: 1\n"), "{block}");
+    assert!(block.contains("external_modified_during_session — Re-read a.rs"), "{block}");
+    fs_err::write(home.project().join("b.rs"), "another").unwrap();
+    let block = session.prompt();
+    assert!(block.contains("external_changes: 2\n"), "{block}");
+    assert!(block.contains("external_files: b.rs, a.rs\n"), "{block}");
+}
+
+#[test]
 fn the_tokens_of_a_session_come_from_its_transcript() {
     let home = TestHome::new();
     let _daemon = Daemon::start(&home);

@@ -74,8 +74,8 @@ pub enum EventKind {
     PreToolUse(ToolCall),
     /// A tool call has returned, well or not.
     PostToolUse(ToolResult),
-    /// All calls of one answer of the model are done. These are the ones that the agent refused to
-    /// make, for which there is no other event.
+    /// All calls of one answer of the model are done, but for what goes on in the background. These
+    /// are the ones that the agent refused to make, often none, for which there is no other event.
     RejectedCalls(Vec<ToolResult>),
     /// The agent wants to end its turn.
     Stop {
@@ -208,15 +208,14 @@ fn tool_call(agent: Agent, fields: &Map<String, Value>, cwd: &str) -> Option<Too
 /// The calls of a batch that the agent refused to make, because the input or the tool was wrong.
 fn rejected_calls(agent: Agent, payload: &Payload, cwd: &str) -> EventKind {
     let calls = payload.get("tool_calls").and_then(Value::as_array);
-    let rejected: Vec<ToolResult> = (calls.into_iter().flatten().take(MAX_BATCH))
+    let rejected = (calls.into_iter().flatten().take(MAX_BATCH))
         .filter_map(Value::as_object)
         .filter(|call| {
             call.get("tool_response").is_some_and(|it| result::text(it).starts_with(REJECTION))
         })
         .filter_map(|call| tool_call(agent, call, cwd))
-        .map(ToolResult::of_rejected)
-        .collect();
-    if rejected.is_empty() { EventKind::Other } else { EventKind::RejectedCalls(rejected) }
+        .map(ToolResult::of_rejected);
+    EventKind::RejectedCalls(rejected.collect())
 }
 
 /// The working directory; a longer path than any system's names none.

@@ -69,6 +69,7 @@ fn summary(event: &HookEvent) -> String {
         EventKind::UserPromptSubmit { by_machine: true } => "prompt by machine".to_owned(),
         EventKind::PreToolUse(it) => format!("pre {}", call(it)),
         EventKind::PostToolUse(it) => format!("post {}", result(it)),
+        EventKind::RejectedCalls(results) if results.is_empty() => "calls done".to_owned(),
         EventKind::RejectedCalls(results) => {
             format!("rejected {}", results.iter().map(result).collect::<Vec<_>>().join(", "))
         }
@@ -111,10 +112,10 @@ PermissionRequest.setMode = other
 PostCompact.auto = other
 PostCompact.manual = other
 PostModelSwitch = other
-PostToolBatch.Bash = other
+PostToolBatch.Bash = calls done
 PostToolBatch.Edit.rejected-no-match = rejected edit /home/dev/project/a.txt failed
 PostToolBatch.invalid-input = rejected other Bash failed
-PostToolBatch.two-calls = other
+PostToolBatch.two-calls = calls done
 PostToolBatch.unknown-tool = rejected other Nope failed
 PostToolUse.Agent.background = post other Agent succeeded
 PostToolUse.Agent.foreground = post other Agent succeeded

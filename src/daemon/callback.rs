@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::agent::{EventKind, HookEvent};
 use crate::clock::{self, Tally};
-use crate::sensor::views::OWN_FILE;
+use crate::world::OWN_FILE;
 
 /// How many projects are remembered as to what was written there last.
 const MAX_PROJECTS: usize = 256;

@@ -12,10 +12,11 @@ use crate::config::Config;
 use crate::daemon::callback::Callback;
 use crate::daemon::counters::{Counters, Outcome};
 use crate::daemon::state::{Question, Which};
-use crate::sensor::observer::Observer;
+use crate::sensor::observer::{Noted, Observer};
 use crate::sensor::project::Projects;
+use crate::sensor::views::Views;
 use crate::store::{Database, Entry, EventLog, StoreError};
-use crate::world::{Observation, SessionState, Settings, World};
+use crate::world::{SessionState, Settings, World};
 
 /// How long an answer waits for its event to be in the log. A hook waits 500 ms in all; a disk that
 /// takes longer than this costs the log its promise, not the agent its answer.
@@ -91,12 +92,12 @@ impl Hooks {
             Ok(seen) => seen,
             Err(reason) => return self.reject(&reason),
         };
-        let seen = self.observer.look(&event, &root, now).await;
-        let observed = (!seen.is_empty()).then(|| serde_json::to_string(&seen).ok()).flatten();
+        let noted = self.observer.look(&event, &root, now).await;
+        let observed = (!noted.is_empty()).then(|| serde_json::to_string(&noted).ok()).flatten();
         let (answer, logged) = {
             // Under one lock, so that the log has the events in the order in which they were folded.
             let mut world = self.world();
-            fold(&mut world, &event, &root, &seen, now);
+            fold(&mut world, &event, &root, &noted, now);
             self.call_back(&world, &event, &root, now);
             let project_root = Some(root).filter(|root| !root.is_empty());
             let logged = self.log.append(Entry { at: now, agent, project_root, observed, payload });
@@ -203,9 +204,13 @@ fn read(agent: Agent, body: &[u8]) -> Result<(HookEvent, String), EventError> {
 ///
 /// A file that an event is about was changed before it. What a transcript tells is about a session
 /// that has to be known.
-fn fold(world: &mut World, event: &HookEvent, root: &str, seen: &[Observation], at: Timestamp) {
+fn fold(world: &mut World, event: &HookEvent, root: &str, noted: &[Noted], at: Timestamp) {
+    let seen = noted.iter().filter_map(|noted| match noted {
+        Noted::Seen(observation) => Some(observation),
+        Noted::Known(_) => None,
+    });
     let (of_files, of_transcripts): (Vec<_>, Vec<_>) =
-        seen.iter().partition(|observation| observation.is_of_file());
+        seen.partition(|observation| observation.is_of_file());
     for observation in of_files {
         world.observe(observation, at);
     }
@@ -215,15 +220,16 @@ fn fold(world: &mut World, event: &HookEvent, root: &str, seen: &[Observation], 
     }
 }
 
-/// A world as the log tells it, from `since` on. With `injection` it knows what it has said.
+/// A world as the log tells it, from `since` on, and what is known of the files. With `injection` it
+/// knows what it has said.
 pub(super) fn rebuild(
     database: &Database,
     since: Timestamp,
     projects: &Projects,
     settings: Settings,
     injection: bool,
-) -> Result<World, StoreError> {
-    let mut world = World::new(settings);
+) -> Result<(World, Views), StoreError> {
+    let (mut world, mut views) = (World::new(settings), Views::default());
     database.entries_since(since, |entry| {
         // What is no event to this version was one to the version that logged it.
         if let Ok((event, _)) = read(entry.agent, entry.payload.as_bytes()) {
@@ -231,12 +237,18 @@ pub(super) fn rebuild(
                 .project_root
                 .or_else(|| world.settled_root(&event).map(str::to_owned))
                 .unwrap_or_else(|| projects.root_of(&event.cwd));
-            let seen = entry.observed.and_then(|seen| serde_json::from_str(&seen).ok());
-            fold(&mut world, &event, &root, &seen.unwrap_or_else(Vec::new), entry.at);
+            let noted = entry.observed.and_then(|noted| serde_json::from_str(&noted).ok());
+            let noted: Vec<Noted> = noted.unwrap_or_default();
+            fold(&mut world, &event, &root, &noted, entry.at);
             if injection {
                 drop(world.answer(&event, entry.at));
             }
+            let known = noted.into_iter().filter_map(|noted| match noted {
+                Noted::Known(file) => Some(file),
+                Noted::Seen(_) => None,
+            });
+            views.replay(&event, &root, entry.at, known);
         }
     })?;
-    Ok(world)
+    Ok((world, views))
 }

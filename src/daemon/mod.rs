@@ -160,8 +160,8 @@ fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
     let projects = Projects::new(&paths.home);
     let settings = Settings { context_pressure_threshold: config.context_pressure_threshold };
     let since = clock::now().minus(REMEMBERED);
-    let world = hooks::rebuild(&database, since, &projects, settings, config.injection)?;
+    let (world, views) = hooks::rebuild(&database, since, &projects, settings, config.injection)?;
     let log = EventLog::start(database)?;
-    let observer = Observer::start(Transcripts::new(paths))?;
+    let observer = Observer::start(Transcripts::new(paths), views)?;
     Ok(Hooks::new(world, log, projects, observer, config))
 }

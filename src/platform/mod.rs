@@ -3,7 +3,9 @@
 use std::fs::Metadata;
 use std::io;
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
 mod sock_diag;
@@ -55,11 +57,12 @@ pub struct Attributes {
 }
 
 /// Tells one state of a file from the next without reading it, as a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
     number: u64,
     size: u64,
-    modified: SystemTime,
+    /// In nanoseconds since the Unix epoch.
+    modified: u64,
 }
 
 impl Version {
@@ -75,12 +78,19 @@ impl Version {
 
     fn told_by(metadata: &Metadata) -> Option<Self> {
         let modified = metadata.modified().ok()?;
+        let modified = modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let modified = u64::try_from(modified.as_nanos()).unwrap_or(u64::MAX);
         Some(Self { number: file_number(metadata), size: metadata.len(), modified })
     }
 
     /// When the file was written last.
-    pub const fn modified(self) -> SystemTime {
-        self.modified
+    pub fn modified(self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_nanos(self.modified)
+    }
+
+    /// How many bytes the file has.
+    pub const fn size(self) -> u64 {
+        self.size
     }
 }
 

@@ -2,18 +2,17 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use crate::agent::{EventKind, HookEvent, SessionKey};
 use crate::clock::Timestamp;
-use crate::platform::Version;
 use crate::sensor::transcripts::Transcripts;
-use crate::sensor::views::Views;
+use crate::sensor::views::{KnownFile, Views};
 use crate::world::Observation;
 
 /// How long an answer waits for what is seen. What comes later is told with the next event.
@@ -22,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(60);
 /// How many events may wait to be looked at. A disk that has stalled must not fill the memory.
 const MAX_WAITING: usize = 256;
 
-/// How many observations that came too late are kept.
+/// How much that came too late is kept.
 const MAX_LATE: usize = 1024;
 
 /// How much of a transcript is read at once, in bytes: a few milliseconds' worth. A longer one is read
@@ -36,28 +35,34 @@ pub struct Observer {
     late: Late,
 }
 
+/// What the observer tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Noted {
+    /// What it has seen, for the world.
+    Seen(Observation),
+    /// What it knows from now on, for itself after a restart.
+    Known(KnownFile),
+}
+
 /// What nobody waited for any more.
-type Late = Arc<Mutex<VecDeque<Observation>>>;
+type Late = Arc<Mutex<VecDeque<Noted>>>;
 
 #[derive(Debug)]
 struct Request {
     event: HookEvent,
     root: String,
     at: Timestamp,
-    answer: oneshot::Sender<Vec<Observation>>,
+    answer: oneshot::Sender<Vec<Noted>>,
 }
 
 impl Observer {
-    /// Starts the thread. It ends when the observer is dropped.
-    pub fn start(transcripts: Transcripts) -> io::Result<Self> {
+    /// Starts the thread. It ends when the observer is dropped. `views` are what is known already.
+    pub fn start(transcripts: Transcripts, views: Views) -> io::Result<Self> {
         let (requests, received) = sync_channel(MAX_WAITING);
         let late = Late::default();
-        let worker = Worker {
-            transcripts,
-            views: Views::default(),
-            unread: VecDeque::new(),
-            late: Arc::clone(&late),
-        };
+        let worker =
+            Worker { transcripts, views, unread: VecDeque::new(), late: Arc::clone(&late) };
         std::thread::Builder::new()
             .name("observer".to_owned())
             .spawn(move || worker.run(&received))?;
@@ -65,7 +70,7 @@ impl Observer {
     }
 
     /// What is to be known before `event`, which happened in the project at `root`.
-    pub async fn look(&self, event: &HookEvent, root: &str, at: Timestamp) -> Vec<Observation> {
+    pub async fn look(&self, event: &HookEvent, root: &str, at: Timestamp) -> Vec<Noted> {
         let mut seen: Vec<_> = lock(&self.late).drain(..).collect();
         let (answer, answered) = oneshot::channel();
         let request = Request { event: event.clone(), root: root.to_owned(), at, answer };
@@ -89,7 +94,7 @@ struct Worker {
 impl Worker {
     fn run(mut self, requests: &Receiver<Request>) {
         loop {
-            let request = if self.unread.is_empty() {
+            let request = if self.unread.is_empty() && !self.views.has_unread() {
                 requests.recv().map_err(|_| TryRecvError::Disconnected)
             } else {
                 requests.try_recv()
@@ -103,12 +108,11 @@ impl Worker {
     }
 
     fn answer(&mut self, Request { event, root, at, answer }: Request) {
-        let version = |path: &str| Version::behind(Path::new(path));
-        let mut seen = self.views.take(&event, &root, at, &version);
+        let mut seen = self.views.take(&event, &root, at);
         if let Some(transcript) = event.transcript.filter(|_| may_have_grown(&event.kind)) {
             seen.extend(self.read(event.session, transcript));
         }
-        if let Err(seen) = answer.send(seen) {
+        if let Err(seen) = answer.send(self.noted(seen)) {
             self.tell_later(seen);
         }
     }
@@ -116,8 +120,20 @@ impl Worker {
     fn read_on(&mut self) {
         if let Some((session, transcript)) = self.unread.pop_front() {
             let seen = self.read(session, transcript);
-            self.tell_later(seen);
+            self.tell_later(seen.into_iter().map(Noted::Seen));
+        } else {
+            self.views.read_on();
+            if !self.views.has_unread() {
+                let known = self.views.take_news();
+                self.tell_later(known.into_iter().map(Noted::Known));
+            }
         }
+    }
+
+    /// What was seen, and what is known by it.
+    fn noted(&mut self, seen: Vec<Observation>) -> Vec<Noted> {
+        let known = self.views.take_news().into_iter().map(Noted::Known);
+        seen.into_iter().map(Noted::Seen).chain(known).collect()
     }
 
     fn read(&mut self, session: SessionKey, transcript: String) -> Vec<Observation> {
@@ -129,7 +145,7 @@ impl Worker {
         reading.observations
     }
 
-    fn tell_later(&self, seen: Vec<Observation>) {
+    fn tell_later(&self, seen: impl IntoIterator<Item = Noted>) {
         let mut late = lock(&self.late);
         late.extend(seen);
         let excess = late.len().saturating_sub(MAX_LATE);
@@ -153,6 +169,6 @@ fn may_have_grown(kind: &EventKind) -> bool {
     }
 }
 
-fn lock(late: &Mutex<VecDeque<Observation>>) -> MutexGuard<'_, VecDeque<Observation>> {
+fn lock(late: &Mutex<VecDeque<Noted>>) -> MutexGuard<'_, VecDeque<Noted>> {
     late.lock().unwrap_or_else(PoisonError::into_inner)
 }

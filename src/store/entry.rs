@@ -14,7 +14,8 @@ pub struct Entry {
     pub agent: Agent,
     /// The root of the project that its session was in; none if that was not known.
     pub project_root: Option<String>,
-    /// What sensors had seen just before, as a JSON list; none if that was nothing.
+    /// What sensors had seen just before, and what they knew by it, as a JSON list; none if that was
+    /// nothing.
     pub observed: Option<String>,
     /// The [`Payload`](crate::agent::Payload) that the event was read from, as JSON: what waits for
     /// the writer is not larger than what it writes.

@@ -6,6 +6,9 @@ use crate::agent::SessionKey;
 use crate::clock::Timestamp;
 use crate::world::recent::Recent;
 
+/// The file in the project that we write the block to, if we are told to.
+pub const OWN_FILE: &str = ".tma1-context.md";
+
 /// How many recently edited files are kept in order: as many as the digest names.
 const RECENT_FILES: usize = 5;
 

@@ -29,6 +29,7 @@ use anomaly::Route;
 pub use anomaly::{Channel, Finding, Kind, Severity};
 use builds::Builds;
 pub use calls::RECENT_ACTIONS;
+pub use files::OWN_FILE;
 use files::{Author, Change};
 pub use observation::{Observation, Usage};
 use outcome::Outcome;
@@ -148,11 +149,22 @@ impl World {
                 let change = Change { at, by: Author::Session(session.clone()) };
                 self.note_change(path, &change, Some(session));
             }
+            Observation::Edited { session: key, by_subagent, written, removed } => {
+                if let Some(session) = self.sessions.get_mut(key) {
+                    session.files.edit(written, removed, *by_subagent, at);
+                }
+                let change = Change { at, by: Author::Session(key.clone()) };
+                for path in written.iter().chain(removed) {
+                    self.note_change(path, &change, Some(key));
+                }
+            }
             Observation::Usage { session, usage } => {
                 if let Some(session) = self.sessions.get_mut(session) {
                     session.use_tokens(*usage);
-                    session.pressed_since = anomaly::is_pressed(&session.usage, &self.settings)
-                        .then(|| session.pressed_since.unwrap_or(at));
+                    let since = session.pressed_since;
+                    let is_pressed =
+                        anomaly::is_pressed(&session.usage, &self.settings, since.is_some());
+                    session.pressed_since = is_pressed.then(|| since.unwrap_or(at));
                 }
             }
             Observation::CommandEnded { session: key, call_id, exit_code } => {
@@ -240,10 +252,10 @@ impl World {
         }
     }
 
-    /// A file was changed: tells every session in its project but the one that did it.
+    /// A file was changed: tells every session that has seen it but the one that did it.
     fn note_change(&mut self, path: &str, change: &Change, except: Option<&SessionKey>) {
         for (key, session) in &mut self.sessions {
-            if Some(key) != except && session.project.contains(path) {
+            if Some(key) != except {
                 session.files.change(path, change);
             }
         }

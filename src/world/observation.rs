@@ -20,6 +20,18 @@ pub enum Observation {
         /// Its absolute path.
         path: String,
     },
+    /// This session has edited files, though no event told that it did: Codex tells no result of a
+    /// patch that is a shell command.
+    Edited {
+        /// The session.
+        session: SessionKey,
+        /// Whether a subagent of it did.
+        by_subagent: bool,
+        /// The absolute paths of what was created or changed.
+        written: Vec<String>,
+        /// The same of what was removed.
+        removed: Vec<String>,
+    },
     /// The transcript of a session was read on.
     Usage {
         /// The session.
@@ -41,7 +53,7 @@ pub enum Observation {
 impl Observation {
     /// Whether it is about a file of a project, and not about what a transcript tells.
     pub const fn is_of_file(&self) -> bool {
-        matches!(self, Self::ExternalChange { .. } | Self::OwnChange { .. })
+        matches!(self, Self::ExternalChange { .. } | Self::OwnChange { .. } | Self::Edited { .. })
     }
 }
 

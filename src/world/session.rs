@@ -151,6 +151,10 @@ impl Session {
             usage.window_used = None;
         } else if usage.window_used.is_some() {
             self.compacted_window = None;
+        } else {
+            // In the middle of a transcript the last request is not known.
+            usage.window_used = self.usage.window_used;
+            usage.window_size = usage.window_size.or(self.usage.window_size);
         }
         self.usage = usage;
     }

@@ -27,6 +27,9 @@ const SESSION_CHARS: usize = 8;
 /// what hooks say.
 const RESERVED_TAGS: [&str; 2] = ["tma1-context", "system-reminder"];
 
+/// How much of a reserved tag is taken for one where a value ends, in bytes.
+const TELLING: usize = 4;
+
 /// The first few of the items, and how many more there are: `a, b, c and 2 more`.
 pub(super) fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
     let items: Vec<_> = items.collect();
@@ -111,7 +114,7 @@ pub(super) fn text(text: &str, chars: usize) -> String {
     if kept.len() == line.len() && looked_at.len() == text.len() {
         defuse(kept)
     } else {
-        defuse(&format!("{kept}..."))
+        format!("{}...", defuse(kept))
     }
 }
 
@@ -181,8 +184,8 @@ pub(super) fn is_invisible(character: char) -> bool {
         )
 }
 
-/// Takes the bracket from whatever reads as one of the reserved tags. Other brackets stay: they are
-/// common in code.
+/// Takes the bracket from whatever reads as one of the reserved tags, or as the beginning of one that was
+/// cut. Other brackets stay: they are common in code.
 pub(super) fn defuse(text: &str) -> String {
     let mut defused = String::with_capacity(text.len());
     let mut rest = text;
@@ -197,9 +200,11 @@ pub(super) fn defuse(text: &str) -> String {
 
 fn opens_reserved_tag(after_bracket: &str) -> bool {
     let name = after_bracket.trim_start_matches(|c: char| c == '/' || c.is_whitespace());
-    RESERVED_TAGS
-        .iter()
-        .any(|tag| name.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag)))
+    RESERVED_TAGS.iter().any(|tag| {
+        let length = if name.len() < TELLING { tag.len() } else { tag.len().min(name.len()) };
+        let starts = name.get(..length).zip(tag.get(..length));
+        starts.is_some_and(|(start, tag)| start.eq_ignore_ascii_case(tag))
+    })
 }
 
 #[cfg(test)]
@@ -273,6 +278,13 @@ mod tests {
             assert!(!rendered.contains('\n'));
         }
         assert_eq!(path("Vec<String>.md"), "Vec<String>.md");
+        // One that is cut is not left open either.
+        for cut in 7..14 {
+            assert!(!text("</tma1-context>", cut).contains('<'), "{cut}");
+            assert!(!text("<System-Reminder>", cut).contains('<'), "{cut}");
+        }
+        assert_eq!(short_id("</tma1-context>"), "‹/tma1-c");
+        assert_eq!([name("a <t"), name("x<sys"), name("a<tmax")], ["a <t", "x<sys", "a<tmax"]);
     }
 
     #[test]

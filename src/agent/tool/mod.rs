@@ -1,6 +1,7 @@
 //! Tool calls, normalised: the agents name their tools differently, the world asks what they do.
 
 mod action;
+mod checking;
 pub(super) mod path;
 mod programs;
 mod reading;
@@ -43,6 +44,18 @@ impl ToolCall {
         let action = ToolAction::of_call(agent, name, input, cwd);
         let subject = Subject::of_call(&action, input, cwd);
         Self { id, name: name.to_owned(), action, subject }
+    }
+
+    /// Whether it is certain that the call changes no source: it runs a command that only compiles,
+    /// checks, tests or looks. A command that is too long to be kept whole is not certain.
+    pub fn changes_no_source(&self) -> bool {
+        match (&self.action, &self.subject) {
+            (ToolAction::Run(_), Some(Subject::Input(line))) => {
+                line.chars().count() < INPUT_CHARS && checking::changes_no_source(line)
+            }
+            (ToolAction::Read { .. } | ToolAction::Search, _) => true,
+            _ => false,
+        }
     }
 }
 

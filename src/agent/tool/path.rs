@@ -5,10 +5,16 @@ pub(in crate::agent) const MAX_PATH_BYTES: usize = 4096;
 
 /// `path` as seen from `cwd`, with `/` between its parts and `.` and `..` resolved. It stays relative
 /// if it is and `cwd` is not known.
+///
+/// A backslash parts a path where one of the two is of Windows; elsewhere it is a character like others.
 pub(in crate::agent) fn absolute(cwd: &str, path: &str) -> String {
-    let path = path.replace('\\', "/");
+    let is_of_windows = |path: &str| has_drive(path) || path.starts_with(r"\\");
+    let has_backslashes = is_of_windows(path) || is_of_windows(cwd);
+    let slashed =
+        |path: &str| if has_backslashes { path.replace('\\', "/") } else { path.to_owned() };
+    let path = slashed(path);
     let is_whole = cwd.is_empty() || path.starts_with('/') || has_drive(&path);
-    let joined = if is_whole { path } else { format!("{}/{path}", cwd.replace('\\', "/")) };
+    let joined = if is_whole { path } else { format!("{}/{path}", slashed(cwd)) };
     let mut parts: Vec<&str> = Vec::new();
     for part in joined.split('/') {
         match part {
@@ -31,8 +37,9 @@ pub(in crate::agent) fn is_absolute(path: &str) -> bool {
 /// The event after a call of Claude Code names the directory that the call has led to, so a relative
 /// target that `cwd` ends with is the one that it is in already.
 pub(in crate::agent) fn directory_after(cwd: &str, target: &str) -> String {
-    let there = absolute("", target);
     let cwd = absolute("", cwd);
+    let there = if has_drive(&cwd) { target.replace('\\', "/") } else { target.to_owned() };
+    let there = absolute("", &there);
     let is_name = !is_absolute(target) && !there.is_empty() && !target.contains("..");
     if is_name && cwd.strip_suffix(&there).is_some_and(|parent| parent.ends_with('/')) {
         return cwd;
@@ -62,10 +69,17 @@ mod tests {
             ("../../../etc", "/etc"),
             ("/x/../y", "/y"),
             (r"C:\src\a.rs", "C:/src/a.rs"),
+            (r"back\slash/../a\b.rs", r"/home/a\b.rs"),
+            (r"/x\y/../z", "/z"),
             ("", "/home"),
         ] {
             assert_eq!(absolute("/home", path), expected, "{path}");
         }
+        for (path, expected) in [(r"sub\a.rs", "C:/src/sub/a.rs"), (r"D:\a.rs", "D:/a.rs")] {
+            assert_eq!(absolute(r"C:\src", path), expected, "{path}");
+        }
+        assert_eq!(absolute(r"\\server\share", r"sub\a.rs"), "/server/share/sub/a.rs");
+        assert_eq!(absolute(r"/home/back\slash", "a.rs"), r"/home/back\slash/a.rs");
         assert_eq!(absolute("", "./a"), "a");
         assert_eq!(absolute("", "/a/."), "/a");
     }
@@ -80,6 +94,8 @@ mod tests {
             ("/p/app", "../lib", "/p/lib"),
             ("/p/app", "/x", "/x"),
             ("/p", ".", "/p"),
+            (r"C:\src", r"my\app", "C:/src/my/app"),
+            (r"C:\src\my\app", r"my\app", "C:/src/my/app"),
         ] {
             assert_eq!(directory_after(cwd, target), expected, "{cwd} {target}");
         }

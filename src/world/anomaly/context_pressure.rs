@@ -11,12 +11,18 @@ use crate::world::value;
 /// How much of the window may be used, in percent, unless the settings have a number of tokens.
 const PERCENT: u64 = 70;
 
-/// Whether the last request held more than it should. What is not known presses nobody.
-pub(in crate::world) fn is_pressed(usage: &Usage, settings: &Settings) -> bool {
+/// What is over ten times so much of the limit is still pressed if it was before: requests differ by a
+/// few thousand tokens, and to say it at each crossing would say it all the time.
+const RELEASE: u64 = 9;
+
+/// Whether the last request held more than it should, after it `was` so before or not. While that is
+/// not known, nothing changes.
+pub(in crate::world) fn is_pressed(usage: &Usage, settings: &Settings, was: bool) -> bool {
+    let Some(used) = usage.window_used else { return was };
     let threshold = settings.context_pressure_threshold.or_else(|| {
         usage.window_size.filter(|size| *size > 0).map(|size| size.saturating_mul(PERCENT) / 100)
     });
-    matches!((usage.window_used, threshold), (Some(used), Some(most)) if used >= most)
+    threshold.is_some_and(|most| used >= if was { most / 10 * RELEASE } else { most })
 }
 
 pub(super) fn find(session: &Session, settings: &Settings) -> Option<Finding> {

@@ -1,5 +1,7 @@
 //! What each rule means: what it finds, and the near misses that it does not.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::Step::*;
@@ -71,7 +73,7 @@ fn stale_file_view() {
         (
             "outside of the project",
             &[Read("/etc/hosts"), Change("/etc/hosts"), Edit("/etc/hosts")],
-            &[],
+            &["HIGH stale_file_view /etc/hosts"],
         ),
     ]);
 }
@@ -365,6 +367,29 @@ fn context_pressure() {
 }
 
 #[test]
+fn the_window_is_pressed_until_it_is_well_below_the_limit() {
+    let pressure = "context_pressure";
+    let mut scene = Scene::new();
+    // Well within the time after which everything is said again.
+    scene.pace = Duration::from_secs(1);
+    scene.prompt("s");
+    let said = [141_000, 139_000, 141_500, 126_000, 142_000].map(|used| {
+        scene.fill_window("s", used, 200_000);
+        scene.prompt("s").contains(pressure)
+    });
+    assert_eq!(said, [true, false, false, false, false]);
+    // A transcript in the middle of which the reading stopped says nothing of it.
+    let usage = Usage { input: 90_000, output: 400_000, ..Usage::default() };
+    scene.observe(&Observation::Usage { session: key("s"), usage });
+    assert_eq!(scene.kinds("s"), [Kind::ContextPressure]);
+    assert!(!scene.prompt("s").contains(pressure));
+    scene.fill_window("s", 125_999, 200_000);
+    assert_eq!(scene.kinds("s"), []);
+    scene.fill_window("s", 140_000, 200_000);
+    assert!(scene.prompt("s").contains(pressure));
+}
+
+#[test]
 fn a_compaction_relieves_the_window_until_the_next_request_says_otherwise() {
     let mut scene = Scene::new();
     scene.prompt("s");
@@ -403,6 +428,32 @@ fn a_change_that_is_reported_late_counts_from_when_it_was_made() {
     assert_eq!(scene.kinds("s"), [], "at the same moment the order can't be told");
     scene.observe(&change);
     assert_eq!(scene.kinds("s"), [Kind::ExternalModifiedDuringSession]);
+}
+
+#[test]
+fn an_edit_that_only_its_file_tells_of_is_an_edit() {
+    let mut scene = Scene::new();
+    scene.read("other", "a.rs");
+    scene.read("s", "a.rs");
+    let edited = |by_subagent| Observation::Edited {
+        session: key("s"),
+        by_subagent,
+        written: vec![path("a.rs"), path("new.rs")],
+        removed: vec![path("old.rs")],
+    };
+    scene.observe(&edited(false));
+    assert_eq!(scene.kinds("s"), []);
+    assert_eq!(scene.kinds("other"), [Kind::ExternalModifiedDuringSession]);
+    let block = scene.prompt("s");
+    assert!(block.contains("current_focus: new.rs\n"), "{block}");
+    scene.change("a.rs");
+    // A subagent's model does not know what the session's has seen.
+    for (by_subagent, kind) in
+        [(true, Kind::ExternalModifiedDuringSession), (false, Kind::StaleFileView)]
+    {
+        scene.observe(&edited(by_subagent));
+        assert_eq!(scene.kinds("s"), [kind]);
+    }
 }
 
 #[test]

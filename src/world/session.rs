@@ -168,6 +168,15 @@ impl Session {
         value::path(self.project.relative(path))
     }
 
+    /// How a command reads, with its directory unless that is the project's.
+    pub(super) fn command(&self, command: &Command) -> String {
+        let text = value::command(&command.text);
+        match self.project.other_directory(&command.directory) {
+            Some(directory) => format!("`{text}` in {}", value::path(directory)),
+            None => format!("`{text}`"),
+        }
+    }
+
     /// Paths as seen from the project.
     pub(super) fn relative<'a>(&self, paths: &'a VecDeque<String>) -> Vec<&'a str> {
         paths.iter().map(|path| self.project.relative(path)).collect()

@@ -1,7 +1,7 @@
 //! A whole command line: the purpose of its most telling part, and whether its exit status is that
 //! part's.
 
-use crate::agent::command::{Command, Purpose, purpose, text};
+use crate::agent::command::{Command, Purpose, directory, purpose, text};
 use crate::agent::shell::{Part, Script, Then};
 
 /// A command line, with what is asked of it beside what the world keeps.
@@ -20,8 +20,8 @@ impl Line {
     pub(in crate::agent) fn new(text: &str, script: Option<&Script<'_>>, cwd: &str) -> Self {
         let Some(script) = script else {
             // Cut, or of a shell with other quotes.
-            let text = text::of_unread(text);
-            let command = Command { text, purpose: Purpose::Other, tells_status: false };
+            let (text, directory) = (text::of_unread(text), directory::absolute_or_none(cwd));
+            let command = Command { text, directory, purpose: Purpose::Other, tells_status: false };
             return Self { command, shows_end: false };
         };
         let purposes: Vec<Purpose> = script.parts.iter().map(purpose::of_part).collect();
@@ -32,8 +32,10 @@ impl Line {
             || telling().all(|index| is_status_kept(&script.parts, index));
         let shows_end =
             telling().next_back().is_some_and(|index| is_end_shown(&script.parts, index));
-        let text = text::of_script(script, &purposes, cwd);
-        Self { command: Command { text, purpose, tells_status }, shows_end }
+        let (directory, parts) = directory::entered(&script.parts, cwd);
+        let entering = script.parts.len() - parts.len();
+        let text = text::of_parts(parts, purposes.get(entering..).unwrap_or_default());
+        Self { command: Command { text, directory, purpose, tells_status }, shows_end }
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn find(session: &Session, now: Timestamp) -> Vec<Finding> {
                     ("it was not run before".to_owned(), "it failed when you first ran it, after")
                 }
             };
-            let evidence = failures::evidence(&streak, None, now);
+            let evidence = failures::evidence(&streak, None, session, now);
             let next_step = failures::next_step(&streak, session);
             Finding {
                 kind: Kind::BuildBrokenAfterMyEdit,
@@ -39,8 +39,8 @@ pub(super) fn find(session: &Session, now: Timestamp) -> Vec<Finding> {
                 evidence: format!("{evidence}; {before} your edit of {edited}"),
                 suggestion: format!("{next_step}: {cause} your edit of {edited}."),
                 related_files: failures::related_files(&streak, session),
-                subject: streak.command.to_owned(),
-                command: Some(streak.command.to_owned()),
+                subject: streak.command.identity(),
+                command: Some(streak.command.clone()),
                 since: streak.first_at,
             }
         })

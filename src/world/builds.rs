@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 use crate::agent::{Command, Report, SessionKey};
 use crate::clock::Timestamp;
 use crate::world::outcome::{Outcome, brief};
-use crate::world::runs::covers;
 
 /// How many builds are kept. Few are under way at once, and only the last that failed is looked for.
 const MAX_BUILDS: usize = 8;
@@ -122,7 +121,7 @@ impl Builds {
     /// Whether the command, or a more general one, has succeeded after `since`, whoever ran it.
     pub(super) fn has_succeeded_since(&self, command: &Command, since: Timestamp) -> bool {
         self.0.iter().any(|build| {
-            covers(&build.command, command)
+            build.command.covers(command)
                 && (build.end.as_ref())
                     .is_some_and(|end| end.outcome == Outcome::Succeeded && end.at > since)
         })

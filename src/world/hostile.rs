@@ -20,7 +20,9 @@ fn words(text: &str) -> Vec<(&'static str, Answer)> {
     let command = |purpose| {
         // As an event has it: no longer than this.
         let (text, directory) = (beginning(text, 300).to_owned(), directory.clone());
-        ToolAction::Run(Command { text, directory, purpose, tells_status: true })
+        let mut command = Command::unread(text, directory);
+        (command.purpose, command.tells_status) = (purpose, true);
+        ToolAction::Run(command)
     };
     let failed = Status::Failed { exit_code: Some(1), interrupted: false };
     for _ in 0..3 {

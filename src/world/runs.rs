@@ -158,30 +158,31 @@ impl Runs {
     fn has_recovered(&self, streak: &Streak<'_>) -> bool {
         let last = streak.times.first();
         (self.commands.iter())
-            .filter(|(_, runs)| covers(&runs.command, streak.command))
+            .filter(|(_, runs)| runs.command.covers(streak.command))
             .any(|(_, runs)| runs.succeeded_at().as_ref() > last)
     }
 
     /// The tests that failed at least `times` in a row, without a pass between, in the order of their
-    /// names. A pass of a command clears the tests that it ran or names.
+    /// names. Two of the same name are two if they are of different suites. A pass of a command clears the tests that it ran or names.
     pub(super) fn failing_tests(&self, times: usize) -> Vec<FailingTest<'_>> {
-        let mut counts: BTreeMap<&str, Count<'_>> = BTreeMap::new();
+        let mut counts: BTreeMap<(&str, String), Count<'_>> = BTreeMap::new();
         for (command, run) in self.all() {
             for test in run.failed_tests() {
-                counts.entry(test).or_default().failures.push((run.at, command, run));
+                let count = counts.entry((test, command.suite())).or_default();
+                count.failures.push((run.at, command, run));
             }
         }
         counts.retain(|_, count| count.failures.len() >= times);
         for (_, runs) in self.commands.iter() {
-            for (test, count) in &mut counts {
-                let runs_it = names(&runs.command.text, test)
-                    || count.failures.iter().any(|(_, failed, _)| covers(&runs.command, failed));
+            for ((test, suite), count) in &mut counts {
+                let runs_it = runs.command.suite() == *suite && names(&runs.command.text, test)
+                    || count.failures.iter().any(|(_, failed, _)| runs.command.covers(failed));
                 if runs_it {
                     count.passed_at = count.passed_at.max(runs.passed_at(test));
                 }
             }
         }
-        counts.into_iter().filter_map(|(name, count)| count.result(name, times)).collect()
+        counts.into_iter().filter_map(|((name, _), count)| count.result(name, times)).collect()
     }
 
     fn all(&self) -> impl Iterator<Item = (&Command, &Run)> {
@@ -316,14 +317,6 @@ impl Run {
             Outcome::Interrupted => false,
         }
     }
-}
-
-/// Whether a success of `general` is one of `special`: it is the same command, or one with fewer
-/// arguments, such as `cargo test` for `cargo test cart`.
-pub(super) fn covers(general: &Command, special: &Command) -> bool {
-    let rest = special.text.strip_prefix(&general.text);
-    general.directory == special.directory
-        && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 /// Whether a command asks for a test by the last part of its name.

@@ -1,7 +1,7 @@
 //! A whole command line: the purpose of its most telling part, and whether its exit status is that
 //! part's.
 
-use crate::agent::command::{Command, Purpose, directory, purpose, text};
+use crate::agent::command::{Command, Purpose, directory, purpose, scope, text};
 use crate::agent::shell::{Part, Script, Then};
 
 /// A command line, with what is asked of it beside what the world keeps.
@@ -21,8 +21,7 @@ impl Line {
         let Some(script) = script else {
             // Cut, or of a shell with other quotes.
             let (text, directory) = (text::of_unread(text), directory::absolute_or_none(cwd));
-            let command = Command { text, directory, purpose: Purpose::Other, tells_status: false };
-            return Self { command, shows_end: false };
+            return Self { command: Command::unread(text, directory), shows_end: false };
         };
         let purposes: Vec<Purpose> = script.parts.iter().map(purpose::of_part).collect();
         let purpose = purposes.iter().copied().max().unwrap_or(Purpose::Other);
@@ -35,7 +34,9 @@ impl Line {
         let (directory, parts) = directory::entered(&script.parts, cwd);
         let entering = script.parts.len() - parts.len();
         let text = text::of_parts(parts, purposes.get(entering..).unwrap_or_default());
-        Self { command: Command { text, directory, purpose, tells_status }, shows_end }
+        let scopes = scope::of_script(script, &purposes, cwd);
+        let command = Command { text, directory, purpose, tells_status, scopes };
+        Self { command, shows_end }
     }
 }
 

@@ -7,10 +7,12 @@ mod launchers;
 mod line;
 mod naming;
 mod purpose;
+mod scope;
 mod text;
 mod variables;
 
 pub(super) use line::Line;
+use scope::Scope;
 
 /// A command that a shell runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,13 +26,39 @@ pub struct Command {
     /// Whether its exit status is that of the part that gives it its purpose: `cargo test | tail`
     /// exits as `tail` does, and `cargo test; echo` as `echo` does.
     pub tells_status: bool,
+    /// What its builds and tests take in; empty if that can't be told.
+    scopes: Vec<Scope>,
 }
 
 impl Command {
+    /// A command of which no more can be told, in a directory.
+    pub(crate) fn unread(text: String, directory: String) -> Self {
+        let purpose = Purpose::Other;
+        Self { text, directory, purpose, tells_status: false, scopes: Vec::new() }
+    }
+
     /// By which two runs of the same command in the same directory are known as such.
     pub fn identity(&self) -> String {
         // No text has a line break.
         format!("{}\n{}", self.text, self.directory)
+    }
+
+    /// Whether a success of this command is one of `special`: it is the same, or takes in all that
+    /// `special` does.
+    pub fn covers(&self, special: &Self) -> bool {
+        // If it has several parts and one alone decides, the others may have failed.
+        let is_whole = self.tells_status || self.scopes.len() == 1;
+        let is_covered = |scope: &Scope| self.scopes.iter().any(|it| it.covers(scope));
+        self.identity() == special.identity()
+            || is_whole && !special.scopes.is_empty() && special.scopes.iter().all(is_covered)
+    }
+
+    /// The tests that it runs some of: by it and their names they are known as the same.
+    pub fn suite(&self) -> String {
+        match self.scopes.as_slice() {
+            [scope] => scope.suite(),
+            _ => self.identity(),
+        }
     }
 }
 

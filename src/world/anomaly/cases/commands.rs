@@ -1,7 +1,7 @@
 //! Which runs are runs of the same command.
 
 use super::Step::*;
-use super::assert_found;
+use super::{assert_found, found};
 use crate::agent::Report;
 use crate::world::anomaly::Kind;
 use crate::world::scene::{Scene, exit_status, run, run_in};
@@ -105,4 +105,74 @@ fn a_command_is_named_with_its_directory() {
     assert!(found[0].suggestion.starts_with("Run `npm test` in packages/a again"), "{found:?}");
     let block = scene.prompt("s");
     assert!(block.contains("build: npm test in packages/a (exit 1, "), "{block}");
+}
+
+#[test]
+fn a_success_of_a_wider_run_resolves_a_narrow_one() {
+    let red = |command| [Run(command, 1), Run(command, 1), Run(command, 1)];
+    for (narrow, wide, resolved) in [
+        ("pytest tests/test_x.py -x", "pytest -q", true),
+        ("go test ./cart/...", "go test ./...", true),
+        ("cargo test -p a", "cargo test --workspace", true),
+        ("cargo test --lib cart", "cargo test cart --lib", true),
+        ("cargo test -- --nocapture", "cargo test", true),
+        ("go test ./...", "go test", false),
+        ("make test", "make", false),
+        ("make e2e", "make", false),
+        ("cargo clippy --all-targets -- -D warnings", "cargo clippy", false),
+        ("cargo build --target wasm32-unknown-unknown", "cargo build", false),
+        ("npm run build -- --mode production", "npm run build", false),
+        ("npx tsc -p packages/b", "npx tsc", false),
+    ] {
+        let [one, two, three] = red(narrow);
+        let found = found(&[one, two, three, Run(wide, 0)]);
+        let expected = format!("HIGH repeated_failed_build {narrow}");
+        assert_eq!(found, if resolved { vec![] } else { vec![expected] }, "{narrow}, then {wide}");
+    }
+}
+
+#[test]
+fn a_test_is_one_with_its_suite() {
+    const STUCK: &[&str] = &["MEDIUM test_stuck it_works"];
+    const FAILED: &[&str] = &["it_works"];
+    assert_found(&[
+        (
+            "of three packages",
+            &[
+                Tests("cargo test -p a", FAILED),
+                Tests("cargo test -p b", FAILED),
+                Tests("cargo test -p c", FAILED),
+            ],
+            &[],
+        ),
+        (
+            "of one",
+            &[
+                Tests("cargo test -p a", FAILED),
+                Tests("cargo test -p a --lib", FAILED),
+                Tests("cargo test -p a it_works", FAILED),
+            ],
+            STUCK,
+        ),
+        (
+            "passed in another package",
+            &[
+                Tests("cargo test -p a", FAILED),
+                Tests("cargo test -p a --lib", FAILED),
+                Tests("cargo test -p b it_works", &[]),
+                Tests("cargo test -p a it_works", FAILED),
+            ],
+            STUCK,
+        ),
+        (
+            "passed with those of all packages",
+            &[
+                Tests("cargo test -p a", FAILED),
+                Tests("cargo test -p a --lib", FAILED),
+                Tests("cargo test -p a it_works", FAILED),
+                Tests("cargo test --workspace", &[]),
+            ],
+            &[],
+        ),
+    ]);
 }

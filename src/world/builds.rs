@@ -72,15 +72,15 @@ impl Builds {
         }
     }
 
-    /// How a build ended is known only now.
-    pub(super) fn resolve(&mut self, by: &SessionKey, call: &String, outcome: Outcome) {
+    /// How a build exited is known only now.
+    pub(super) fn resolve(&mut self, by: &SessionKey, call: &String, exit_code: i64) {
         for build in &mut self.0 {
             if let Some(end) = &mut build.end
                 && end.outcome == Outcome::Unknown
                 && build.by == *by
                 && build.call.as_ref() == Some(call)
             {
-                end.outcome = outcome;
+                end.outcome = build.command.status_of_exit(exit_code).into();
             }
         }
     }

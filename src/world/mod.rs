@@ -161,7 +161,7 @@ impl World {
                     && session.end_command(call_id, *exit_code)
                     && let Some(builds) = self.builds.peek_mut(session.project.root())
                 {
-                    builds.resolve(key, call_id, Outcome::of_exit(*exit_code));
+                    builds.resolve(key, call_id, *exit_code);
                 }
             }
         }

@@ -101,9 +101,9 @@ impl Runs {
         Self { commands: Recent::new(MAX_COMMANDS), early_exits: Recent::new(MAX_EARLY_EXITS) }
     }
 
-    /// What the call came to, if the transcript has told it before the event.
-    pub(super) fn early_outcome(&mut self, call: &str) -> Option<Outcome> {
-        self.early_exits.remove(call).map(Outcome::of_exit)
+    /// How the call exited, if the transcript has told it before the event.
+    pub(super) fn early_exit(&mut self, call: &str) -> Option<i64> {
+        self.early_exits.remove(call)
     }
 
     /// A command has ended. `edited_since` has the files that the session edited since a moment.
@@ -243,7 +243,7 @@ impl CommandRuns {
         let Some(index) = self.runs.iter().position(|run| run.call.as_deref() == Some(call)) else {
             return false;
         };
-        match (Outcome::of_exit(exit_code), self.runs.get_mut(index)) {
+        match (Outcome::from(self.command.status_of_exit(exit_code)), self.runs.get_mut(index)) {
             (Outcome::Interrupted, _) => drop(self.runs.remove(index)),
             (outcome, Some(run)) if run.outcome == Outcome::Unknown => run.outcome = outcome,
             _ => {}

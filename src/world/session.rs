@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::agent::{Command, EventKind, HookEvent, StartSource, ToolAction, ToolCall, ToolResult};
+use crate::agent::{
+    Command, EventKind, HookEvent, StartSource, Status, ToolAction, ToolCall, ToolResult,
+};
 use crate::clock::Timestamp;
 use crate::world::anomaly::{Said, is_document};
 use crate::world::calls::Calls;
@@ -105,10 +107,11 @@ impl Session {
         let id = result.call.id.as_ref();
         let mut outcome = Outcome::from(result.status);
         if outcome == Outcome::Unknown
-            && tells_status(&result.call.action)
-            && let Some(told) = id.and_then(|id| self.runs.early_outcome(id))
+            && let ToolAction::Run(command) = &result.call.action
+            && command.tells_status
+            && let Some(exit_code) = id.and_then(|id| self.runs.early_exit(id))
         {
-            outcome = told;
+            outcome = command.status_of_exit(exit_code).into();
         }
         if !self.calls.end(id, by_subagent, outcome) {
             return None;
@@ -138,7 +141,7 @@ impl Session {
     /// The transcript tells how a command ended; whether a build or test was waiting for it.
     pub(super) fn end_command(&mut self, call: &str, exit_code: i64) -> bool {
         let is_awaited = self.runs.end(call, exit_code);
-        if Outcome::of_exit(exit_code).is_failure() {
+        if Outcome::from(Status::of_exit(exit_code)).is_failure() {
             self.calls.fail_late(call);
         }
         is_awaited
@@ -233,11 +236,6 @@ impl Session {
         self.compacted_window = self.usage.window_used.take();
         self.pressed_since = None;
     }
-}
-
-/// Whether the exit status of a call is that of the command which it is about.
-fn tells_status(action: &ToolAction) -> bool {
-    !matches!(action, ToolAction::Run(Command { tells_status: false, .. }))
 }
 
 /// Whether an edit has changed its files. No agent reports one of unknown outcome that did not.

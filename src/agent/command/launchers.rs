@@ -124,6 +124,12 @@ pub(super) fn bare<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     peeled(words, &[&BARE])
 }
 
+/// Whether a command is ended when it takes too long.
+pub(super) fn has_limit(words: &[&str]) -> bool {
+    let before = words.get(..words.len() - bare(words).len()).unwrap_or_default();
+    before.iter().any(|word| matches!(file_name(word), "timeout" | "gtimeout"))
+}
+
 /// The program that a command runs in the end, with its arguments.
 pub(super) fn launched<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     peeled(words, &[&BARE, &ENVIRONMENTS])

@@ -14,6 +14,11 @@ mod variables;
 pub(super) use line::Line;
 use scope::Scope;
 
+use crate::agent::Status;
+
+/// With what `timeout` exits when the time is over.
+const TIMED_OUT: i64 = 124;
+
 /// A command that a shell runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
@@ -26,6 +31,10 @@ pub struct Command {
     /// Whether its exit status is that of the part that gives it its purpose: `cargo test | tail`
     /// exits as `tail` does, and `cargo test; echo` as `echo` does.
     pub tells_status: bool,
+    /// Whether nothing else in it can fail after that part: else the status may be the other's.
+    fails_alone: bool,
+    /// Whether it is ended when it takes too long.
+    is_limited: bool,
     /// What its builds and tests take in; empty if that can't be told.
     scopes: Vec<Scope>,
 }
@@ -34,13 +43,33 @@ impl Command {
     /// A command of which no more can be told, in a directory.
     pub(crate) fn unread(text: String, directory: String) -> Self {
         let purpose = Purpose::Other;
-        Self { text, directory, purpose, tells_status: false, scopes: Vec::new() }
+        Self {
+            text,
+            directory,
+            purpose,
+            tells_status: false,
+            fails_alone: false,
+            is_limited: false,
+            scopes: Vec::new(),
+        }
     }
 
     /// By which two runs of the same command in the same directory are known as such.
     pub fn identity(&self) -> String {
         // No text has a line break.
         format!("{}\n{}", self.text, self.directory)
+    }
+
+    /// How the part that gives it its purpose went, if the command has exited so.
+    pub fn status_of_exit(&self, exit_code: i64) -> Status {
+        match Status::of_exit(exit_code) {
+            _ if !self.tells_status => Status::Unknown,
+            Status::Failed { .. } if self.is_limited && exit_code == TIMED_OUT => {
+                Status::Failed { exit_code: Some(exit_code), interrupted: true }
+            }
+            Status::Failed { interrupted: false, .. } if !self.fails_alone => Status::Unknown,
+            status => status,
+        }
     }
 
     /// Whether a success of this command is one of `special`: it is the same, or takes in all that

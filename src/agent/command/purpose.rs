@@ -27,6 +27,9 @@ fn of_words(words: &[&str]) -> Purpose {
         return Purpose::Other;
     }
     let name = file_name(program);
+    if watches(name, arguments) {
+        return Purpose::Other;
+    }
     if let Some(purpose) = of_listed(name, arguments) {
         return purpose;
     }
@@ -56,6 +59,15 @@ fn of_words(words: &[&str]) -> Purpose {
         _ if program.contains(['/', '\\']) => purpose_of_name(name),
         _ => Purpose::Other,
     }
+}
+
+/// Whether a command goes on until it is ended, which says nothing of what it runs.
+fn watches(name: &str, arguments: &[&str]) -> bool {
+    const WITH_SHORT: [&str; 4] = ["rollup", "tsc", "vue-tsc", "webpack"];
+    arguments.iter().any(|word| {
+        matches!(*word, "--watch" | "--watchAll" | "--watch=true" | "--watchAll=true")
+            || *word == "-w" && WITH_SHORT.contains(&name)
+    }) || matches!((name, arguments), ("vitest", ["watch" | "dev", ..]))
 }
 
 /// What a program is for that is in the lists; none if it is not.
@@ -395,6 +407,11 @@ mod tests {
              yarn
              npx create-vite build
              tsc --version
+             tsc -w
+             npx tsc --noEmit --watch
+             npm test -- --watch
+             timeout 20 npx jest --watchAll
+             npx vitest watch
              go run ./cmd/test
              go mod tidy
              pip install pytest

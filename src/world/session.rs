@@ -54,6 +54,8 @@ pub(super) struct Session {
 pub(super) struct Turn {
     /// The agent's id of it.
     id: Option<String>,
+    /// When it began; none before the first prompt.
+    began_at: Option<Timestamp>,
     /// Whether its end was blocked already.
     pub blocked: bool,
 }
@@ -91,7 +93,7 @@ impl Session {
                 self.calls.end_turn(false);
             }
             EventKind::UserPromptSubmit { by_machine: false } if event.subagent.is_none() => {
-                self.begin_turn(event.turn.as_ref());
+                self.begin_turn(event.turn.as_ref(), at);
             }
             _ => {}
         }
@@ -158,6 +160,17 @@ impl Session {
         self.usage = usage;
     }
 
+    /// Whether the present turn is about what was done at `at`: it was done in it, or files were edited.
+    pub(super) fn works_on(&self, at: Timestamp) -> bool {
+        let start = self.turn.began_at.unwrap_or(self.before_start());
+        at >= start || edits(&self.files, &self.project, start).next().is_some()
+    }
+
+    /// A moment before the first event, so that the first edit is after it.
+    fn before_start(&self) -> Timestamp {
+        self.started_at.minus(Duration::from_millis(1))
+    }
+
     /// Something was changed from outside in the session's project.
     pub(super) fn note_external(&mut self, path: &str, at: Timestamp) {
         if at >= self.started_at {
@@ -210,32 +223,35 @@ impl Session {
         outcome: Outcome,
         at: Timestamp,
     ) {
-        let (files, project) = (&self.files, &self.project);
-        // A moment before the first event, so that the first edit is after it.
-        let start = self.started_at.minus(Duration::from_millis(1));
-        let edited_since = |since: Option<Timestamp>| {
-            files
-                .edited_since(since.unwrap_or(start))
-                .filter(|path| project.contains(path) && !is_document(path))
-        };
+        let (files, project, start) = (&self.files, &self.project, self.before_start());
+        let edited_since = |since: Option<Timestamp>| edits(files, project, since.unwrap_or(start));
         // The exit status of what hides it is nobody's that matters.
         let id = result.call.id.as_ref().filter(|_| command.tells_status);
         self.runs.record(command, id, outcome, &result.report, at, edited_since);
     }
 
-    fn begin_turn(&mut self, id: Option<&String>) {
+    fn begin_turn(&mut self, id: Option<&String>, at: Timestamp) {
         // Codex also reports what the user says while a turn runs.
         if id.is_some() && id == self.turn.id.as_ref() {
             return;
         }
         self.calls.end_turn(false);
-        self.turn = Turn { id: id.cloned(), blocked: false };
+        self.turn = Turn { id: id.cloned(), began_at: Some(at), blocked: false };
     }
 
     fn note_compaction(&mut self) {
         self.compacted_window = self.usage.window_used.take();
         self.pressed_since = None;
     }
+}
+
+/// The files of the project that were edited after `since` and that builds read.
+fn edits<'a>(
+    files: &'a Files,
+    project: &'a Project,
+    since: Timestamp,
+) -> impl Iterator<Item = &'a str> {
+    files.edited_since(since).filter(|path| project.contains(path) && !is_document(path))
 }
 
 /// Whether an edit has changed its files. No agent reports one of unknown outcome that did not.

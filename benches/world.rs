@@ -14,9 +14,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde_json::json;
 use tma1::agent::{
-    Agent, Command, EventKind, HookEvent, Purpose, Report, SessionKey, StartSource, Status,
-    ToolAction, ToolCall, ToolResult,
+    Agent, EventKind, HookEvent, Report, SessionKey, StartSource, Status, ToolAction, ToolCall,
+    ToolResult,
 };
 use tma1::clock::{self, Timestamp};
 use tma1::world::{Observation, World};
@@ -183,8 +184,8 @@ fn edit(number: usize) -> ToolAction {
 }
 
 fn build(number: usize) -> ToolAction {
-    let text = format!("cargo test -p part-{}", number / 4 % 20);
-    ToolAction::Run(Command { text, purpose: Purpose::Test, tells_status: true })
+    let command = format!("cargo test -p part-{}", number / 4 % 20);
+    ToolAction::of_call(Agent::ClaudeCode, "Bash", &json!({"command": command}), ROOT)
 }
 
 fn percentile(times: &[Duration], percent: usize) -> Duration {

@@ -39,8 +39,23 @@ pub enum Status {
     Unknown,
 }
 
+/// The exit statuses with which a shell says that somebody ended a command: the terminal was closed,
+/// an interrupt, a kill, a reader that had seen enough, a termination.
+const ENDED_BY_SOMEBODY: [i64; 5] = [129, 130, 137, 141, 143];
+
 impl Status {
     const FAILED: Self = Self::Failed { exit_code: None, interrupted: false };
+
+    /// How a command with this exit status went.
+    pub fn of_exit(exit_code: i64) -> Self {
+        match exit_code {
+            0 => Self::Succeeded,
+            code => Self::Failed {
+                exit_code: Some(code),
+                interrupted: ENDED_BY_SOMEBODY.contains(&code),
+            },
+        }
+    }
 }
 
 impl ToolResult {
@@ -55,14 +70,19 @@ impl ToolResult {
             ToolAction::Run(command) => command.tells_status,
             _ => true,
         };
+        // The exit status is still to be told, and may be that of another part.
+        let is_ambiguous = || match &call.action {
+            ToolAction::Run(command) => command.status_of_exit(1) == Status::Unknown,
+            _ => false,
+        };
         let status = if let Some(failure) = marked(&call.name, response) {
             failure
         } else if is_in_background(response) {
             Status::Unknown
         } else if let (Some(line), false) = (&line, is_told()) {
             summed_up(line, &output, &report)
-        } else if agent == Agent::Codex && line.is_some() {
-            Status::Unknown
+        } else if let (Agent::Codex, Some(line)) = (agent, &line) {
+            if is_ambiguous() { summed_up(line, &output, &report) } else { Status::Unknown }
         } else if agent == Agent::Codex && call.name == "apply_patch" {
             of_patch(&text(response))
         } else {
@@ -76,12 +96,29 @@ impl ToolResult {
         let error = payload.text("error");
         let (exit_code, output) = exit_code(error, "Exit code ").unzip();
         let output = output.unwrap_or(error);
-        let has_timed_out = exit_code == Some(SIGTERM)
-            && output.lines().any(|line| line.starts_with("Command timed out after "));
-        let is_interrupt = payload.get("is_interrupt") == Some(&Value::Bool(true));
-        let interrupted = has_timed_out || is_interrupt;
-        let report = || Report::of_output(&Output::new(output));
-        Self::new(call, Status::Failed { exit_code, interrupted }, report)
+        let output = Output::new(output);
+        let report = LazyCell::new(|| Report::of_output(&output));
+        let input = payload.get("tool_input").unwrap_or(&Value::Null);
+        let line = shell_command(Agent::ClaudeCode, &call.name, input);
+        let status = match (&call.action, exit_code, &line) {
+            _ if payload.get("is_interrupt") == Some(&Value::Bool(true)) => {
+                Status::Failed { exit_code, interrupted: true }
+            }
+            (ToolAction::Run(command), Some(code), Some(line))
+                if command.purpose > Purpose::Other =>
+            {
+                match command.status_of_exit(code) {
+                    Status::Unknown => match summed_up(line, &output, &report) {
+                        Status::Failed { .. } if command.tells_status => Status::of_exit(code),
+                        status => status,
+                    },
+                    status => status,
+                }
+            }
+            (_, Some(code), _) => Status::of_exit(code),
+            (_, None, _) => Status::FAILED,
+        };
+        Self::new(call, status, || Report::clone(&report))
     }
 
     /// The result of a `call` that the agent refused to make.
@@ -99,9 +136,6 @@ impl ToolResult {
         Self { call, status, report }
     }
 }
-
-/// The exit status of a command that was ended by a signal, as a shell gives it.
-const SIGTERM: i64 = 128 + 15;
 
 /// The text of a tool's response: a string, blocks of text, or what a command printed.
 pub(super) fn text(response: &Value) -> Cow<'_, str> {
@@ -152,18 +186,14 @@ fn summed_up(line: &str, output: &Output, report: &Report) -> Status {
     if !report.failed_tests.is_empty() {
         return Status::FAILED;
     }
-    match output.outcome() {
+    let line = unwrapped(line);
+    let line = Line::new(&line, Script::parse(&line).as_ref(), "");
+    match output.outcome(line.command.purpose) {
         Some(Outcome::Bad) => Status::FAILED,
         // The bad news may be in what is not shown.
-        Some(Outcome::Good) if shows_end(line) => Status::Succeeded,
+        Some(Outcome::Good) if line.shows_end => Status::Succeeded,
         Some(Outcome::Good) | None => Status::Unknown,
     }
-}
-
-/// Whether the output of a command line ends as that of its most telling part does.
-fn shows_end(line: &str) -> bool {
-    let line = unwrapped(line);
-    Line::new(&line, Script::parse(&line).as_ref(), "").shows_end
 }
 
 /// How Codex applied a patch, by the first line of what it says.
@@ -285,6 +315,12 @@ mod tests {
         let timeout = "Exit code 143\nCommand timed out after 2m 0s\nrunning 3 tests";
         assert_eq!(failure("cargo test", timeout, false).status, failed(Some(143), true));
         assert_eq!(failure("cargo test", "Exit code 137\n", true).status, failed(Some(137), true));
+        for code in [129, 130, 137, 141, 143] {
+            let error = format!("Exit code {code}\n");
+            assert_eq!(failure("cargo test", &error, false).status, failed(Some(code), true));
+        }
+        let limit = failure("timeout 20 npm test", "Exit code 124\n", false);
+        assert_eq!(limit.status, failed(Some(124), true));
         let said = "Exit code 1\nCommand timed out after 5s";
         assert_eq!(failure("cargo test", said, false).status, failed(Some(1), false));
     }
@@ -309,6 +345,51 @@ mod tests {
         }
         assert_eq!(bash("cargo test | tail", red).report.failed_tests, ["a"]);
         assert_eq!(bash("cargo test | tail", green).report, Report::default());
+    }
+
+    #[test]
+    fn a_failure_of_another_part_is_not_that_of_the_tests() {
+        let red =
+            "test a ... FAILED\n\nfailures:\n    a\n\ntest result: FAILED. 0 passed; 1 failed";
+        let green = "test result: ok. 3 passed; 0 failed";
+        let built = "    Finished `dev` profile [x] target(s) in 1s";
+        let broken = "error: could not compile `a` (lib) due to 2 previous errors";
+        for (command, code, output, expected) in [
+            ("cargo test 2>&1 | grep FAILED", 1, "", Status::Unknown),
+            ("cargo test 2>&1 | grep -c panicked", 1, "0", Status::Unknown),
+            ("cargo test; git diff --exit-code", 1, green, Status::Succeeded),
+            ("cargo test; git diff --exit-code", 1, red, failed(None, false)),
+            ("cargo test | tail -3; ls nope", 2, green, Status::Succeeded),
+            ("! cargo test broken", 1, green, Status::Succeeded),
+            ("cargo build && ./target/debug/app", 1, built, Status::Succeeded),
+            (
+                "cargo build && ./target/debug/app",
+                1,
+                "    Finished `dev` profile [x] target(s) in 1s\nusage: app FILE",
+                Status::Succeeded,
+            ),
+            ("cargo build && ./target/debug/app", 101, broken, failed(Some(101), false)),
+            ("make && ./run-prog", 139, "Segmentation fault", Status::Unknown),
+            ("make && ./run-prog", 2, "make: *** [a.o] Error 1", failed(Some(2), false)),
+            ("cargo test && git push", 1, "test result: ok. 3 passed\nrejected", Status::Succeeded),
+            ("cargo test && git push", 101, red, failed(Some(101), false)),
+            ("npm run build && grep -q foo dist/x.js", 1, "built in 3s", Status::Unknown),
+            ("cargo build && cargo test", 101, red, failed(Some(101), false)),
+            ("cargo test", 101, green, failed(Some(101), false)),
+            ("cat a | grep b", 1, "", failed(Some(1), false)),
+        ] {
+            let error = format!("Exit code {code}\n{output}");
+            assert_eq!(failure(command, &error, false).status, expected, "{command}: {output}");
+        }
+        let codex = |command: &str, output: &str| {
+            let payload = json!({"tool_name": "Bash", "tool_input": {"command": command},
+                "tool_response": output});
+            result(Agent::Codex, "PostToolUse", &payload).status
+        };
+        assert_eq!(codex("cargo test && git push", green), Status::Succeeded);
+        assert_eq!(codex("cargo test && git push", red), failed(None, false));
+        assert_eq!(codex("cargo test && git push", ""), Status::Unknown);
+        assert_eq!(codex("cargo test", red), Status::Unknown);
     }
 
     #[test]

@@ -351,7 +351,9 @@ fn kept(call: &ToolCall) -> Vec<(&str, usize)> {
         ToolAction::Edit { written, removed } => {
             kept.extend(written.iter().chain(removed).map(|it| (it.as_str(), MAX_PATH_BYTES)));
         }
-        ToolAction::Run(command) => kept.push((&command.text, 300)),
+        ToolAction::Run(command) => {
+            kept.extend([(command.text.as_str(), 300), (&command.directory, MAX_PATH_BYTES)]);
+        }
         ToolAction::Search | ToolAction::Other => {}
     }
     kept

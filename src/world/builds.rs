@@ -5,15 +5,12 @@
 
 use std::collections::VecDeque;
 
-use crate::agent::{Report, SessionKey, beginning};
+use crate::agent::{Command, Report, SessionKey};
 use crate::clock::Timestamp;
 use crate::world::outcome::{Outcome, brief};
-use crate::world::runs::covers;
 
 /// How many builds are kept. Few are under way at once, and only the last that failed is looked for.
 const MAX_BUILDS: usize = 8;
-
-const MAX_COMMAND_BYTES: usize = 512;
 
 /// The last builds of a project, in the order in which they were begun.
 #[derive(Debug, Default)]
@@ -25,7 +22,7 @@ pub(super) struct Build {
     by: SessionKey,
     call: Option<String>,
     /// The command.
-    pub command: String,
+    pub command: Command,
     /// None while it is running.
     pub end: Option<End>,
 }
@@ -43,12 +40,12 @@ pub(super) struct End {
 
 impl Builds {
     /// A session begins a build with the call `call`.
-    pub(super) fn begin(&mut self, by: &SessionKey, call: Option<&String>, command: &str) {
+    pub(super) fn begin(&mut self, by: &SessionKey, call: Option<&String>, command: &Command) {
         if self.0.len() >= MAX_BUILDS {
             self.0.pop_front();
         }
-        let command = beginning(command, MAX_COMMAND_BYTES).to_owned();
-        self.0.push_back(Build { by: by.clone(), call: call.cloned(), command, end: None });
+        let (by, call, command) = (by.clone(), call.cloned(), command.clone());
+        self.0.push_back(Build { by, call, command, end: None });
     }
 
     /// A build has ended. One whose beginning was not told is the latest.
@@ -56,17 +53,16 @@ impl Builds {
         &mut self,
         by: &SessionKey,
         call: Option<&String>,
-        command: &str,
+        command: &Command,
         outcome: Outcome,
         report: &Report,
         at: Timestamp,
     ) {
-        let command = beginning(command, MAX_COMMAND_BYTES);
         // One that was given up for interrupted may have been late.
         let is_it = |build: &Build| {
             build.by == *by
                 && build.call.as_ref() == call
-                && (call.is_some() || (build.end.is_none() && build.command == command))
+                && (call.is_some() || (build.end.is_none() && build.command == *command))
         };
         if !self.0.iter().any(is_it) {
             self.begin(by, call, command);
@@ -76,15 +72,15 @@ impl Builds {
         }
     }
 
-    /// How a build ended is known only now.
-    pub(super) fn resolve(&mut self, by: &SessionKey, call: &String, outcome: Outcome) {
+    /// How a build exited is known only now.
+    pub(super) fn resolve(&mut self, by: &SessionKey, call: &String, exit_code: i64) {
         for build in &mut self.0 {
             if let Some(end) = &mut build.end
                 && end.outcome == Outcome::Unknown
                 && build.by == *by
                 && build.call.as_ref() == Some(call)
             {
-                end.outcome = outcome;
+                end.outcome = build.command.status_of_exit(exit_code).into();
             }
         }
     }
@@ -123,10 +119,9 @@ impl Builds {
     }
 
     /// Whether the command, or a more general one, has succeeded after `since`, whoever ran it.
-    pub(super) fn has_succeeded_since(&self, command: &str, since: Timestamp) -> bool {
-        let command = beginning(command, MAX_COMMAND_BYTES);
+    pub(super) fn has_succeeded_since(&self, command: &Command, since: Timestamp) -> bool {
         self.0.iter().any(|build| {
-            covers(&build.command, command)
+            build.command.covers(command)
                 && (build.end.as_ref())
                     .is_some_and(|end| end.outcome == Outcome::Succeeded && end.at > since)
         })

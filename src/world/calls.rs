@@ -1,10 +1,12 @@
 //! The tool calls of a session, each counted once.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::agent::{Subject, ToolCall};
+use crate::agent::{Command, Subject, ToolAction, ToolCall, ToolResult};
 use crate::clock::Timestamp;
+use crate::world::build_of;
 use crate::world::outcome::Outcome;
 use crate::world::recent::Recent;
 
@@ -53,6 +55,8 @@ struct Known {
     begun: bool,
     by_subagent: bool,
     stage: Stage,
+    /// The build or test that it is, while it is under way.
+    build: Option<Command>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +65,12 @@ enum Stage {
     Dangling,
     Ended,
     Failed,
+}
+
+impl Stage {
+    fn is_over(self) -> bool {
+        matches!(self, Self::Ended | Self::Failed)
+    }
 }
 
 impl Calls {
@@ -79,8 +89,11 @@ impl Calls {
     /// A call is begun; tells whether that is news.
     pub(super) fn begin(&mut self, call: &ToolCall, by_subagent: bool, at: Timestamp) -> bool {
         let known = call.id.as_deref().map(|id| self.known(id, by_subagent));
-        if known.is_some_and(|known| std::mem::replace(&mut known.begun, true)) {
-            return false;
+        if let Some(known) = known {
+            if std::mem::replace(&mut known.begun, true) {
+                return false;
+            }
+            known.build = build_of(&call.action).filter(|_| !known.stage.is_over()).cloned();
         }
         self.begun += 1;
         if self.tools.len() < MAX_TOOLS || self.tools.contains_key(&call.name) {
@@ -90,6 +103,23 @@ impl Calls {
         let (tool, subject) = (call.name.clone(), call.subject.clone());
         self.recent.push_front(Action { tool, subject, by_subagent, at });
         true
+    }
+
+    /// A result with its command as it was begun: the event after a call of Claude Code names the
+    /// directory that the call has led to, and after a failure it does not.
+    pub(super) fn as_begun<'a>(&self, result: &'a ToolResult) -> Cow<'a, ToolResult> {
+        let begun = (result.call.id.as_deref().and_then(|id| self.known.get(id)))
+            .and_then(|known| known.build.as_ref());
+        match (&result.call.action, begun) {
+            (ToolAction::Run(command), Some(begun))
+                if command.text == begun.text && command.directory != begun.directory =>
+            {
+                let mut result = result.clone();
+                result.call.action = ToolAction::Run(begun.clone());
+                Cow::Owned(result)
+            }
+            _ => Cow::Borrowed(result),
+        }
     }
 
     /// A call has returned; tells whether that is news.
@@ -128,6 +158,7 @@ impl Calls {
         for id in left {
             if let Some(known) = self.known.peek_mut(&id) {
                 known.stage = Stage::Dangling;
+                known.build = None;
                 self.dangling += 1;
             }
         }
@@ -151,6 +182,7 @@ impl Calls {
             return true;
         };
         let known = self.known(id, by_subagent);
+        known.build = None;
         match std::mem::replace(&mut known.stage, stage) {
             Stage::UnderWay => true,
             // It was only late.
@@ -170,6 +202,7 @@ impl Calls {
             begun: false,
             by_subagent,
             stage: Stage::UnderWay,
+            build: None,
         })
     }
 }

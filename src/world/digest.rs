@@ -55,6 +55,8 @@ pub(super) struct Work<'a> {
 pub(super) struct Build<'a> {
     /// The command.
     pub command: &'a str,
+    /// Where it runs, relative to the project; none if in its root.
+    pub directory: Option<&'a str>,
     /// How it ended and how long ago; none while it is running.
     pub end: Option<(Outcome, Duration)>,
 }
@@ -121,7 +123,7 @@ impl<'a> Digest<'a> {
             tool_calls: session.calls.begun,
             tokens: (session.usage.input, session.usage.output),
             work: Work::of_session(session),
-            build: builds.and_then(|builds| Build::latest(builds, now)),
+            build: builds.and_then(|builds| Build::latest(session, builds, now)),
             build_error: builds.and_then(|builds| BuildError::since(session, builds, now)),
             external: External::of(&session.external, session),
             previous: None,
@@ -169,10 +171,11 @@ impl<'a> External<'a> {
 }
 
 impl<'a> Build<'a> {
-    fn latest(builds: &'a Builds, now: Timestamp) -> Option<Self> {
+    fn latest(session: &'a Session, builds: &'a Builds, now: Timestamp) -> Option<Self> {
         let build = builds.latest()?;
         let end = build.end.as_ref().map(|end| (end.outcome, now.since(end.at)));
-        Some(Self { command: &build.command, end })
+        let directory = session.project.other_directory(&build.command.directory);
+        Some(Self { command: &build.command.text, directory, end })
     }
 }
 

@@ -16,8 +16,14 @@ fn words(text: &str) -> Vec<(&'static str, Answer)> {
         tale.run(ToolAction::Read { paths: vec![tale.path(file)] }, Status::Succeeded);
         tale.edit(file);
     }
-    let command =
-        |purpose| ToolAction::Run(Command { text: text.to_owned(), purpose, tells_status: true });
+    let directory = tale.path(0);
+    let command = |purpose| {
+        // As an event has it: no longer than this.
+        let (text, directory) = (beginning(text, 300).to_owned(), directory.clone());
+        let mut command = Command::unread(text, directory);
+        (command.purpose, command.tells_status) = (purpose, true);
+        ToolAction::Run(command)
+    };
     let failed = Status::Failed { exit_code: Some(1), interrupted: false };
     for _ in 0..3 {
         tale.run(command(Purpose::Test), failed);

@@ -112,12 +112,13 @@ impl World {
                     && let Some(command) = build_of(&call.action)
                 {
                     let builds = builds_of(&mut self.builds, &session.project);
-                    builds.begin(&event.session, call.id.as_ref(), &command.text);
+                    builds.begin(&event.session, call.id.as_ref(), command);
                 }
             }
             EventKind::PostToolUse(result) => {
-                if let Some(outcome) = session.finish(result, by_subagent, at) {
-                    self.note_result(&event.session, result, outcome, at);
+                let result = session.calls.as_begun(result);
+                if let Some(outcome) = session.finish(&result, by_subagent, at) {
+                    self.note_result(&event.session, &result, outcome, at);
                 }
             }
             EventKind::RejectedCalls(results) => {
@@ -172,7 +173,7 @@ impl World {
                     && session.end_command(call_id, *exit_code)
                     && let Some(builds) = self.builds.peek_mut(session.project.root())
                 {
-                    builds.resolve(key, call_id, Outcome::of_exit(*exit_code));
+                    builds.resolve(key, call_id, *exit_code);
                 }
             }
         }
@@ -238,15 +239,9 @@ impl World {
             }
             action => {
                 if let (Some(command), Some(session)) = (build_of(action), self.sessions.get(key)) {
-                    let (call, text) = (result.call.id.as_ref(), &command.text);
-                    builds_of(&mut self.builds, &session.project).end(
-                        key,
-                        call,
-                        text,
-                        outcome,
-                        &result.report,
-                        at,
-                    );
+                    let call = result.call.id.as_ref();
+                    let builds = builds_of(&mut self.builds, &session.project);
+                    builds.end(key, call, command, outcome, &result.report, at);
                 }
             }
         }

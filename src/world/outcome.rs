@@ -2,9 +2,6 @@
 
 use crate::agent::{Report, Status, beginning};
 
-/// The exit statuses with which a shell says that a command was ended by somebody: SIGINT, SIGTERM.
-const ENDED_BY_SOMEBODY: [i64; 2] = [130, 143];
-
 const MAX_ERROR_BYTES: usize = 512;
 const MAX_PLACE_BYTES: usize = 512;
 
@@ -29,15 +26,6 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    /// What a command with this exit status came to.
-    pub(super) fn of_exit(exit_code: i64) -> Self {
-        match exit_code {
-            0 => Self::Succeeded,
-            code if ENDED_BY_SOMEBODY.contains(&code) => Self::Interrupted,
-            code => Self::Failed { exit_code: Some(code) },
-        }
-    }
-
     pub(super) fn is_failure(self) -> bool {
         matches!(self, Self::Failed { .. })
     }

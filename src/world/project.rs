@@ -33,6 +33,12 @@ impl Project {
         !self.root.is_empty() && self.relative(path).len() < path.len()
     }
 
+    /// A directory as seen from the root; none if it is the root, or not known.
+    pub(super) fn other_directory<'a>(&self, directory: &'a str) -> Option<&'a str> {
+        let is_other = !directory.is_empty() && !self.root.is_empty() && directory != self.root;
+        is_other.then(|| self.relative(directory))
+    }
+
     /// `path` as seen from the root, or as it is if it lies outside.
     pub(super) fn relative<'a>(&self, path: &'a str) -> &'a str {
         path.strip_prefix(self.root.trim_end_matches('/'))
@@ -58,6 +64,20 @@ mod tests {
         ] {
             assert_eq!(Project::new(root).name(), name, "{root}");
         }
+    }
+
+    #[test]
+    fn a_directory_is_named_if_it_is_not_the_root() {
+        let project = Project::new("/home/dev/project/");
+        for (directory, named) in [
+            ("/home/dev/project", None),
+            ("", None),
+            ("/home/dev/project/packages/a", Some("packages/a")),
+            ("/home/dev", Some("/home/dev")),
+        ] {
+            assert_eq!(project.other_directory(directory), named, "{directory}");
+        }
+        assert_eq!(Project::new("").other_directory("/a"), None);
     }
 
     #[test]

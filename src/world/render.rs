@@ -140,7 +140,11 @@ fn headline(previous: &Previous<'_>) -> String {
 }
 
 fn build_state(build: &Build<'_>) -> String {
-    let command = command(build.command);
+    let mut command = command(build.command);
+    if let Some(directory) = build.directory {
+        command.push_str(" in ");
+        command.push_str(&path(directory));
+    }
     let Some((outcome, age)) = build.end else {
         return format!("{command} (running)");
     };
@@ -219,6 +223,7 @@ mod tests {
             work: work(),
             build: Some(Build {
                 command: text,
+                directory: Some(text),
                 end: Some((Outcome::Failed { exit_code: Some(i64::MIN) }, FOREVER)),
             }),
             build_error: Some(error()),
@@ -262,7 +267,7 @@ mod tests {
     fn a_build_is_running_or_came_to_something() {
         let state = |outcome: Option<Outcome>| {
             let end = outcome.map(|outcome| (outcome, Duration::from_secs(180)));
-            build_state(&Build { command: "make", end })
+            build_state(&Build { command: "make", directory: None, end })
         };
         for (outcome, text) in [
             (None, "make (running)"),

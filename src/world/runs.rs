@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::agent::{Command, Purpose, Report, beginning};
+use crate::agent::{Command, Purpose, Report};
 use crate::clock::Timestamp;
 use crate::world::outcome::{MAX_FAILED_TESTS, Outcome, brief};
 use crate::world::recent::Recent;
@@ -10,9 +10,6 @@ use crate::world::recent::Recent;
 /// How many commands are kept, and how many runs of each.
 const MAX_COMMANDS: usize = 12;
 const MAX_RUNS: usize = 8;
-
-/// How much of a command is kept; two that are the same so far count as one.
-const MAX_COMMAND_BYTES: usize = 512;
 
 /// How many exit statuses are kept whose event is yet to come, which is close behind.
 const MAX_EARLY_EXITS: usize = 64;
@@ -32,8 +29,9 @@ pub(super) struct Runs {
 }
 
 /// The last runs of one command.
-#[derive(Debug, Default)]
-pub(super) struct CommandRuns {
+#[derive(Debug)]
+struct CommandRuns {
+    command: Command,
     /// The earliest first.
     runs: VecDeque<Run>,
     /// The failures of the present streak that are not kept any more.
@@ -61,7 +59,7 @@ struct Forgotten {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Streak<'a> {
     /// The command.
-    pub command: &'a str,
+    pub command: &'a Command,
     /// When it last succeeded.
     pub succeeded_at: Option<Timestamp>,
     /// When it failed first.
@@ -84,7 +82,7 @@ pub(super) struct FailingTest<'a> {
     /// Its name.
     pub name: &'a str,
     /// The command that ran it last.
-    pub command: &'a str,
+    pub command: &'a Command,
     /// Where the first error of that run is.
     pub place: Option<&'a (String, u32)>,
     /// When it failed since it last passed, the earliest first.
@@ -94,7 +92,7 @@ pub(super) struct FailingTest<'a> {
 /// How often a test failed, while that is being counted.
 #[derive(Debug, Default)]
 struct Count<'a> {
-    failures: Vec<(Timestamp, &'a str, &'a Run)>,
+    failures: Vec<(Timestamp, &'a Command, &'a Run)>,
     passed_at: Option<Timestamp>,
 }
 
@@ -103,9 +101,9 @@ impl Runs {
         Self { commands: Recent::new(MAX_COMMANDS), early_exits: Recent::new(MAX_EARLY_EXITS) }
     }
 
-    /// What the call came to, if the transcript has told it before the event.
-    pub(super) fn early_outcome(&mut self, call: &str) -> Option<Outcome> {
-        self.early_exits.remove(call).map(Outcome::of_exit)
+    /// How the call exited, if the transcript has told it before the event.
+    pub(super) fn early_exit(&mut self, call: &str) -> Option<i64> {
+        self.early_exits.remove(call)
     }
 
     /// A command has ended. `edited_since` has the files that the session edited since a moment.
@@ -121,8 +119,8 @@ impl Runs {
         if command.purpose == Purpose::Other || outcome == Outcome::Interrupted {
             return;
         }
-        let name = beginning(&command.text, MAX_COMMAND_BYTES);
-        let runs = self.commands.get_or_insert_with(name, CommandRuns::default);
+        let runs =
+            self.commands.get_or_insert_with(&command.identity(), || CommandRuns::new(command));
         let edited = edited_since(runs.runs.back().map(|run| run.at));
         let run = Run {
             call: call.cloned(),
@@ -153,50 +151,51 @@ impl Runs {
     /// if the outcome of its last run is not known, or if a more general command has succeeded since.
     pub(super) fn failing(&self) -> impl Iterator<Item = Streak<'_>> {
         (self.commands.iter())
-            .filter_map(|(command, runs)| runs.streak(command))
+            .filter_map(|(_, runs)| runs.streak())
             .filter(|streak| !self.has_recovered(streak))
     }
 
     fn has_recovered(&self, streak: &Streak<'_>) -> bool {
         let last = streak.times.first();
         (self.commands.iter())
-            .filter(|(command, _)| covers(command, streak.command))
+            .filter(|(_, runs)| runs.command.covers(streak.command))
             .any(|(_, runs)| runs.succeeded_at().as_ref() > last)
     }
 
     /// The tests that failed at least `times` in a row, without a pass between, in the order of their
-    /// names. A pass of a command clears the tests that it ran or names.
+    /// names. Two of the same name are two if they are of different suites. A pass of a command clears the tests that it ran or names.
     pub(super) fn failing_tests(&self, times: usize) -> Vec<FailingTest<'_>> {
-        let mut counts: BTreeMap<&str, Count<'_>> = BTreeMap::new();
+        let mut counts: BTreeMap<(&str, String), Count<'_>> = BTreeMap::new();
         for (command, run) in self.all() {
             for test in run.failed_tests() {
-                counts.entry(test).or_default().failures.push((run.at, command, run));
+                let count = counts.entry((test, command.suite())).or_default();
+                count.failures.push((run.at, command, run));
             }
         }
         counts.retain(|_, count| count.failures.len() >= times);
-        for (command, runs) in self.commands.iter() {
-            for (test, count) in &mut counts {
-                let runs_it = names(command, test)
-                    || count.failures.iter().any(|(_, failed, _)| covers(command, failed));
+        for (_, runs) in self.commands.iter() {
+            for ((test, suite), count) in &mut counts {
+                let runs_it = runs.command.suite() == *suite && names(&runs.command.text, test)
+                    || count.failures.iter().any(|(_, failed, _)| runs.command.covers(failed));
                 if runs_it {
                     count.passed_at = count.passed_at.max(runs.passed_at(test));
                 }
             }
         }
-        counts.into_iter().filter_map(|(name, count)| count.result(name, times)).collect()
+        counts.into_iter().filter_map(|((name, _), count)| count.result(name, times)).collect()
     }
 
-    fn all(&self) -> impl Iterator<Item = (&str, &Run)> {
+    fn all(&self) -> impl Iterator<Item = (&Command, &Run)> {
         self.commands
             .iter()
-            .flat_map(|(command, runs)| runs.runs.iter().map(move |run| (command, run)))
+            .flat_map(|(_, runs)| runs.runs.iter().map(move |run| (&runs.command, run)))
     }
 }
 
 impl<'a> Count<'a> {
     fn result(mut self, name: &'a str, times: usize) -> Option<FailingTest<'a>> {
         self.failures.retain(|(at, ..)| self.passed_at.is_none_or(|passed| *at > passed));
-        self.failures.sort_by_key(|(at, command, _)| (*at, *command));
+        self.failures.sort_by_key(|(at, command, _)| (*at, command.identity()));
         let (_, command, run) = self.failures.last().filter(|_| self.failures.len() >= times)?;
         Some(FailingTest {
             name,
@@ -208,6 +207,10 @@ impl<'a> Count<'a> {
 }
 
 impl CommandRuns {
+    fn new(command: &Command) -> Self {
+        Self { command: command.clone(), runs: VecDeque::new(), forgotten: None }
+    }
+
     fn push(&mut self, run: Run) {
         if self.runs.len() >= MAX_RUNS
             && let Some(gone) = self.runs.pop_front()
@@ -240,7 +243,7 @@ impl CommandRuns {
         let Some(index) = self.runs.iter().position(|run| run.call.as_deref() == Some(call)) else {
             return false;
         };
-        match (Outcome::of_exit(exit_code), self.runs.get_mut(index)) {
+        match (Outcome::from(self.command.status_of_exit(exit_code)), self.runs.get_mut(index)) {
             (Outcome::Interrupted, _) => drop(self.runs.remove(index)),
             (outcome, Some(run)) if run.outcome == Outcome::Unknown => run.outcome = outcome,
             _ => {}
@@ -248,7 +251,7 @@ impl CommandRuns {
         true
     }
 
-    fn streak<'a>(&'a self, command: &'a str) -> Option<Streak<'a>> {
+    fn streak(&self) -> Option<Streak<'_>> {
         let last = self.runs.back()?;
         let Outcome::Failed { exit_code } = last.outcome else {
             return None;
@@ -270,7 +273,7 @@ impl CommandRuns {
         }
         edited.truncate(MAX_EDITED);
         Some(Streak {
-            command,
+            command: &self.command,
             succeeded_at: success.and_then(|index| self.runs.get(index)).map(|run| run.at),
             first_at: forgotten.map_or(first.at, |forgotten| forgotten.first_at),
             failures: failures.len() + forgotten.map_or(0, |forgotten| forgotten.failures),
@@ -314,12 +317,6 @@ impl Run {
             Outcome::Interrupted => false,
         }
     }
-}
-
-/// Whether a success of `general` is one of `special`: it is the same command, or one with fewer
-/// arguments, such as `cargo test` for `cargo test cart`.
-pub(super) fn covers(general: &str, special: &str) -> bool {
-    special.strip_prefix(general).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 /// Whether a command asks for a test by the last part of its name.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::agent::{
-    Agent, Answer, Command, EventKind, HookEvent, Purpose, Report, SessionKey, Status, ToolAction,
-    ToolCall, ToolResult,
+    Agent, Answer, EventKind, HookEvent, Report, SessionKey, Status, ToolAction, ToolCall,
+    ToolResult,
 };
 use crate::clock::Timestamp;
 use crate::world::value::is_invisible;
@@ -226,12 +226,13 @@ pub(super) fn edit(file: &str) -> ToolAction {
 }
 
 pub(super) fn run(command: &str) -> ToolAction {
-    let purpose = match command {
-        command if command.contains("test") => Purpose::Test,
-        command if command.contains("build") || command.contains("make") => Purpose::Build,
-        _ => Purpose::Other,
-    };
-    ToolAction::Run(Command { text: command.to_owned(), purpose, tells_status: true })
+    run_in("", command)
+}
+
+/// A command in a directory of the project.
+pub(super) fn run_in(directory: &str, command: &str) -> ToolAction {
+    let input = json!({"command": command});
+    ToolAction::of_call(Agent::ClaudeCode, "Bash", &input, &path(directory))
 }
 
 pub(super) fn exit_status(exit_code: i64) -> Status {

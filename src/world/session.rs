@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::agent::{Command, EventKind, HookEvent, StartSource, ToolAction, ToolCall, ToolResult};
+use crate::agent::{
+    Command, EventKind, HookEvent, StartSource, Status, ToolAction, ToolCall, ToolResult,
+};
 use crate::clock::Timestamp;
 use crate::world::anomaly::{Said, is_document};
 use crate::world::calls::Calls;
@@ -52,6 +54,8 @@ pub(super) struct Session {
 pub(super) struct Turn {
     /// The agent's id of it.
     id: Option<String>,
+    /// When it began; none before the first prompt.
+    began_at: Option<Timestamp>,
     /// Whether its end was blocked already.
     pub blocked: bool,
 }
@@ -89,7 +93,7 @@ impl Session {
                 self.calls.end_turn(false);
             }
             EventKind::UserPromptSubmit { by_machine: false } if event.subagent.is_none() => {
-                self.begin_turn(event.turn.as_ref());
+                self.begin_turn(event.turn.as_ref(), at);
             }
             _ => {}
         }
@@ -105,10 +109,11 @@ impl Session {
         let id = result.call.id.as_ref();
         let mut outcome = Outcome::from(result.status);
         if outcome == Outcome::Unknown
-            && tells_status(&result.call.action)
-            && let Some(told) = id.and_then(|id| self.runs.early_outcome(id))
+            && let ToolAction::Run(command) = &result.call.action
+            && command.tells_status
+            && let Some(exit_code) = id.and_then(|id| self.runs.early_exit(id))
         {
-            outcome = told;
+            outcome = command.status_of_exit(exit_code).into();
         }
         if !self.calls.end(id, by_subagent, outcome) {
             return None;
@@ -138,7 +143,7 @@ impl Session {
     /// The transcript tells how a command ended; whether a build or test was waiting for it.
     pub(super) fn end_command(&mut self, call: &str, exit_code: i64) -> bool {
         let is_awaited = self.runs.end(call, exit_code);
-        if Outcome::of_exit(exit_code).is_failure() {
+        if Outcome::from(Status::of_exit(exit_code)).is_failure() {
             self.calls.fail_late(call);
         }
         is_awaited
@@ -159,6 +164,17 @@ impl Session {
         self.usage = usage;
     }
 
+    /// Whether the present turn is about what was done at `at`: it was done in it, or files were edited.
+    pub(super) fn works_on(&self, at: Timestamp) -> bool {
+        let start = self.turn.began_at.unwrap_or(self.before_start());
+        at >= start || edits(&self.files, &self.project, start).next().is_some()
+    }
+
+    /// A moment before the first event, so that the first edit is after it.
+    fn before_start(&self) -> Timestamp {
+        self.started_at.minus(Duration::from_millis(1))
+    }
+
     /// Something was changed from outside in the session's project.
     pub(super) fn note_external(&mut self, path: &str, at: Timestamp) {
         if at >= self.started_at {
@@ -170,6 +186,15 @@ impl Session {
     /// How a file of an event or an output reads.
     pub(super) fn file(&self, path: &str) -> String {
         value::path(self.project.relative(path))
+    }
+
+    /// How a command reads, with its directory unless that is the project's.
+    pub(super) fn command(&self, command: &Command) -> String {
+        let text = value::command(&command.text);
+        match self.project.other_directory(&command.directory) {
+            Some(directory) => format!("`{text}` in {}", value::path(directory)),
+            None => format!("`{text}`"),
+        }
     }
 
     /// Paths as seen from the project.
@@ -202,26 +227,20 @@ impl Session {
         outcome: Outcome,
         at: Timestamp,
     ) {
-        let (files, project) = (&self.files, &self.project);
-        // A moment before the first event, so that the first edit is after it.
-        let start = self.started_at.minus(Duration::from_millis(1));
-        let edited_since = |since: Option<Timestamp>| {
-            files
-                .edited_since(since.unwrap_or(start))
-                .filter(|path| project.contains(path) && !is_document(path))
-        };
+        let (files, project, start) = (&self.files, &self.project, self.before_start());
+        let edited_since = |since: Option<Timestamp>| edits(files, project, since.unwrap_or(start));
         // The exit status of what hides it is nobody's that matters.
         let id = result.call.id.as_ref().filter(|_| command.tells_status);
         self.runs.record(command, id, outcome, &result.report, at, edited_since);
     }
 
-    fn begin_turn(&mut self, id: Option<&String>) {
+    fn begin_turn(&mut self, id: Option<&String>, at: Timestamp) {
         // Codex also reports what the user says while a turn runs.
         if id.is_some() && id == self.turn.id.as_ref() {
             return;
         }
         self.calls.end_turn(false);
-        self.turn = Turn { id: id.cloned(), blocked: false };
+        self.turn = Turn { id: id.cloned(), began_at: Some(at), blocked: false };
     }
 
     fn note_compaction(&mut self) {
@@ -230,9 +249,13 @@ impl Session {
     }
 }
 
-/// Whether the exit status of a call is that of the command which it is about.
-fn tells_status(action: &ToolAction) -> bool {
-    !matches!(action, ToolAction::Run(Command { tells_status: false, .. }))
+/// The files of the project that were edited after `since` and that builds read.
+fn edits<'a>(
+    files: &'a Files,
+    project: &'a Project,
+    since: Timestamp,
+) -> impl Iterator<Item = &'a str> {
+    files.edited_since(since).filter(|path| project.contains(path) && !is_document(path))
 }
 
 /// Whether an edit has changed its files. No agent reports one of unknown outcome that did not.

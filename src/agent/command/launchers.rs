@@ -1,5 +1,6 @@
 //! Programs that run another one: what they run is what the command is for.
 
+use crate::agent::command::variables::is_setting;
 use crate::agent::shell::file_name;
 
 /// A program that runs the rest of its words.
@@ -123,6 +124,12 @@ pub(super) fn bare<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     peeled(words, &[&BARE])
 }
 
+/// Whether a command is ended when it takes too long.
+pub(super) fn has_limit(words: &[&str]) -> bool {
+    let before = words.get(..words.len() - bare(words).len()).unwrap_or_default();
+    before.iter().any(|word| matches!(file_name(word), "timeout" | "gtimeout"))
+}
+
 /// The program that a command runs in the end, with its arguments.
 pub(super) fn launched<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     peeled(words, &[&BARE, &ENVIRONMENTS])
@@ -133,16 +140,9 @@ fn peeled<'a, 'b>(mut words: &'a [&'b str], tables: &[&[Launcher]]) -> &'a [&'b 
     loop {
         let inner = tables.iter().copied().flatten().find_map(|launcher| launcher.launched(words));
         let Some(inner) = inner else { return words };
-        let variables = inner.iter().take_while(|word| is_variable(word)).count();
+        let variables = inner.iter().take_while(|word| is_setting(word)).count();
         words = inner.get(variables..).unwrap_or_default();
     }
-}
-
-/// Whether a word is a setting such as `CI=1`, as `env` takes it.
-fn is_variable(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    })
 }
 
 #[cfg(test)]

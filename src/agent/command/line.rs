@@ -1,7 +1,7 @@
 //! A whole command line: the purpose of its most telling part, and whether its exit status is that
 //! part's.
 
-use crate::agent::command::{Command, Purpose, purpose, text};
+use crate::agent::command::{Command, Purpose, directory, launchers, purpose, scope, text};
 use crate::agent::shell::{Part, Script, Then};
 
 /// A command line, with what is asked of it beside what the world keeps.
@@ -20,9 +20,8 @@ impl Line {
     pub(in crate::agent) fn new(text: &str, script: Option<&Script<'_>>, cwd: &str) -> Self {
         let Some(script) = script else {
             // Cut, or of a shell with other quotes.
-            let text = text::of_unread(text);
-            let command = Command { text, purpose: Purpose::Other, tells_status: false };
-            return Self { command, shows_end: false };
+            let (text, directory) = (text::of_unread(text), directory::absolute_or_none(cwd));
+            return Self { command: Command::unread(text, directory), shows_end: false };
         };
         let purposes: Vec<Purpose> = script.parts.iter().map(purpose::of_part).collect();
         let purpose = purposes.iter().copied().max().unwrap_or(Purpose::Other);
@@ -32,10 +31,37 @@ impl Line {
             || telling().all(|index| is_status_kept(&script.parts, index));
         let shows_end =
             telling().next_back().is_some_and(|index| is_end_shown(&script.parts, index));
-        let text = text::of_script(script, &purposes, cwd);
-        Self { command: Command { text, purpose, tells_status }, shows_end }
+        let (directory, parts) = directory::entered(&script.parts, cwd);
+        let entering = script.parts.len() - parts.len();
+        let text = text::of_parts(parts, purposes.get(entering..).unwrap_or_default());
+        let scopes = scope::of_script(script, &purposes, cwd);
+        let first = telling().next().unwrap_or_default();
+        let after = script.parts.iter().enumerate().skip(first + 1);
+        let fails_alone = after
+            .filter(|(index, _)| purposes.get(*index) == Some(&Purpose::Other))
+            .all(|(_, part)| NEVER_FAIL.contains(&part.program()));
+        let is_limited = telling().filter_map(|index| script.parts.get(index)).any(|part| {
+            let words: Vec<&str> = part.command().iter().map(|word| word.value.as_str()).collect();
+            launchers::has_limit(&words)
+        });
+        let command = Command {
+            text,
+            directory,
+            purpose,
+            tells_status,
+            fails_alone: fails_alone || purpose == Purpose::Other,
+            is_limited,
+            scopes,
+        };
+        Self { command, shows_end }
     }
 }
+
+/// Programs that fail for no reason of the project's.
+const NEVER_FAIL: [&str; 13] = [
+    ":", "cat", "cd", "date", "echo", "head", "less", "popd", "printf", "set", "tail", "tee",
+    "true",
+];
 
 /// Whether the line fails when the part at `index` does.
 fn is_status_kept(parts: &[Part<'_>], index: usize) -> bool {
@@ -104,6 +130,7 @@ fn file_of_output<'a>(part: &'a Part<'_>) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::Status;
     use crate::agent::shell::unwrapped;
 
     fn line(text: &str) -> Line {
@@ -157,6 +184,37 @@ mod tests {
             ("cargo test | tail; set -o pipefail", false),
         ] {
             assert_eq!(line(text).command.tells_status, tells, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_exit_status_says_how_the_telling_part_went_or_nothing() {
+        let failed = |code, interrupted| Status::Failed { exit_code: Some(code), interrupted };
+        for (text, code, status) in [
+            ("cargo test", 0, Status::Succeeded),
+            ("cargo test", 101, failed(101, false)),
+            ("cargo test", 124, failed(124, false)),
+            ("timeout 20 npm test", 124, failed(124, true)),
+            ("cd a && time gtimeout -k 5 20 npm test", 124, failed(124, true)),
+            ("timeout 20 npm test", 1, failed(1, false)),
+            ("cargo test", 130, failed(130, true)),
+            ("cargo test", 137, failed(137, true)),
+            ("cargo test", 143, failed(143, true)),
+            ("set -o pipefail; cargo build | head -3", 141, failed(141, true)),
+            ("cargo test", 139, failed(139, false)),
+            ("npm ci && npm test && echo ok", 1, failed(1, false)),
+            ("cargo build && cargo test", 1, failed(1, false)),
+            ("set -o pipefail; cargo test | tee log", 1, failed(1, false)),
+            ("cargo build && ./target/debug/app", 0, Status::Succeeded),
+            ("cargo build && ./target/debug/app", 1, Status::Unknown),
+            ("cargo test && git push", 1, Status::Unknown),
+            ("set -o pipefail; cargo test | grep -c ok", 1, Status::Unknown),
+            ("cargo test | tail", 0, Status::Unknown),
+            ("cargo test | tail", 1, Status::Unknown),
+            ("! cargo test", 1, Status::Unknown),
+            ("ls && cat a", 1, failed(1, false)),
+        ] {
+            assert_eq!(line(text).command.status_of_exit(code), status, "{text}: {code}");
         }
     }
 

@@ -31,31 +31,68 @@ fn has(name: &str, parts: &[&str]) -> bool {
 }
 
 /// These run no build and no test, whatever else is in the name.
-const NO_RUNS: [&str; 9] =
-    ["clean", "deps", "fix", "fmt", "format", "install", "setup", "up", "watch"];
+const NO_RUNS: [&str; 14] = [
+    "clean", "deps", "fix", "fmt", "format", "install", "outdated", "setup", "up", "update",
+    "updates", "upgrade", "upgrades", "watch",
+];
 
 /// Targets by which projects do something else than build.
-const NO_FILES: [&str; 20] = [
+const NO_FILES: [&str; 55] = [
+    "attach",
+    "backup",
+    "bench",
+    "benchmark",
+    "bootstrap",
+    "bump",
+    "changelog",
+    "cleanall",
+    "console",
+    "data",
+    "database",
+    "db",
+    "demo",
     "deploy",
     "dev",
+    "distclean",
     "down",
+    "env",
     "exec",
+    "export",
     "help",
+    "import",
+    "info",
+    "init",
     "list",
+    "login",
     "logs",
     "migrate",
+    "migration",
+    "migrations",
+    "open",
+    "postgres",
+    "preview",
+    "profile",
+    "ps",
+    "psql",
     "publish",
+    "pull",
     "push",
+    "redis",
+    "repl",
+    "reset",
     "restart",
+    "restore",
     "run",
     "seed",
     "serve",
+    "server",
     "shell",
     "start",
     "status",
     "stop",
     "tags",
     "uninstall",
+    "venv",
 ];
 
 const TESTS: [&str; 7] = ["e2e", "pytest", "spec", "specs", "test", "tests", "unittest"];

@@ -27,6 +27,9 @@ fn of_words(words: &[&str]) -> Purpose {
         return Purpose::Other;
     }
     let name = file_name(program);
+    if watches(name, arguments) || only_lists(name, arguments) {
+        return Purpose::Other;
+    }
     if let Some(purpose) = of_listed(name, arguments) {
         return purpose;
     }
@@ -56,6 +59,49 @@ fn of_words(words: &[&str]) -> Purpose {
         _ if program.contains(['/', '\\']) => purpose_of_name(name),
         _ => Purpose::Other,
     }
+}
+
+/// Whether a command goes on until it is ended, which says nothing of what it runs.
+fn watches(name: &str, arguments: &[&str]) -> bool {
+    const WITH_SHORT: [&str; 4] = ["rollup", "tsc", "vue-tsc", "webpack"];
+    arguments.iter().any(|word| {
+        matches!(*word, "--watch" | "--watchAll" | "--watch=true" | "--watchAll=true")
+            || *word == "-w" && WITH_SHORT.contains(&name)
+    }) || matches!((name, arguments), ("vitest", ["watch" | "dev", ..]))
+}
+
+/// Whether a command only says what it would run.
+fn only_lists(name: &str, arguments: &[&str]) -> bool {
+    const LISTING: [&str; 12] = [
+        "--co",
+        "--collect-only",
+        "--dry-run",
+        "--just-print",
+        "--list",
+        "--list-tests",
+        "--listTests",
+        "--print-data-base",
+        "--question",
+        "--recon",
+        "--showConfig",
+        "--show-only",
+    ];
+    let is_listing = |word: &str| match name {
+        // Of these, letters may stand together.
+        "make" | "gmake" | "just" | "rake" => {
+            let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+            let is_cluster = |letters: &str| letters.chars().all(|c| c.is_ascii_lowercase());
+            letters.is_some_and(|it| {
+                is_cluster(it) && (it.contains('n') || name.ends_with("make") && it.contains('q'))
+            })
+        }
+        "ninja" => word == "-n",
+        "ctest" => word == "-N",
+        "go" => word == "-list" || word.starts_with("-list="),
+        "vitest" => word == "list",
+        _ => false,
+    };
+    arguments.iter().any(|word| LISTING.contains(word) || is_listing(word))
 }
 
 /// What a program is for that is in the lists; none if it is not.
@@ -118,11 +164,11 @@ fn of_tool(tool: &Tool, name: &str, arguments: &[&str]) -> Purpose {
 fn of_runner(name: &str, arguments: &[&str]) -> Purpose {
     const VALUED: [&str; 8] =
         ["-C", "-f", "-I", "--directory", "--file", "--makefile", "--filter", "-d"];
-    if arguments.contains(&"-n") || arguments.contains(&"--dry-run") {
-        return Purpose::Other;
-    }
+    // Only these have a word for it; of the others it is the name of a target.
+    const RUN: [&str; 5] = ["lerna", "mise", "moon", "nx", "turbo"];
+    let has_run = RUN.contains(&name);
     let mut targets = operands(arguments, &VALUED)
-        .filter(|word| !matches!(*word, "run" | "run-many" | "affected"))
+        .filter(|word| !has_run || !matches!(*word, "run" | "run-many" | "affected"))
         .filter(|word| !word.chars().all(|c| c.is_ascii_digit()))
         .peekable();
     match (name, targets.peek()) {
@@ -279,6 +325,7 @@ mod tests {
              deno check main.ts
              zig build
              just build
+             just -q build
              task build
              docker build -t a .
              docker compose build
@@ -384,6 +431,23 @@ mod tests {
              make clean
              make -n test
              make install
+             make run
+             make db
+             make -q
+             make -sn all
+             make docker-up db-reset
+             just run
+             just -n build
+             ctest -N
+             cargo test -- --list
+             go test -list . ./...
+             npx vitest list
+             npx jest --listTests
+             npx playwright test --list
+             pytest --collect-only -q
+             npm run check-updates
+             npm run update:deps
+             ./gradlew test --dry-run
              cmake -S . -B build
              ninja clean
              npm install
@@ -395,6 +459,11 @@ mod tests {
              yarn
              npx create-vite build
              tsc --version
+             tsc -w
+             npx tsc --noEmit --watch
+             npm test -- --watch
+             timeout 20 npx jest --watchAll
+             npx vitest watch
              go run ./cmd/test
              go mod tidy
              pip install pytest

@@ -1,12 +1,14 @@
 //! The text by which a command is known.
 
+use std::collections::BTreeSet;
+
 use sha2::{Digest as _, Sha256};
 
 use crate::agent::command::Purpose;
 use crate::agent::command::launchers::bare;
+use crate::agent::command::variables::{is_cosmetic, is_setting};
 use crate::agent::payload::beginning;
-use crate::agent::shell::{Part, Script, Then, Word};
-use crate::agent::tool::path::{directory_after, is_same_directory};
+use crate::agent::shell::{Part, Then};
 
 /// The longest text of a command, in bytes. What is cut off is told apart by a hash.
 pub(in crate::agent) const MAX_TEXT_BYTES: usize = 300;
@@ -20,13 +22,11 @@ pub(super) fn of_unread(line: &str) -> String {
     bounded(text)
 }
 
-/// The text of a command line whose parts are for `purposes`.
+/// The text of the parts of a command line, which are for `purposes`.
 ///
-/// Left out is what a later run of the same command may have or not have: the way into the directory
-/// that it runs in anyway, variables, a limit, and how much of its output is shown.
-pub(super) fn of_script(script: &Script<'_>, purposes: &[Purpose], cwd: &str) -> String {
-    let parts = without_cd(&script.parts, cwd);
-    let purposes = purposes.get(script.parts.len() - parts.len()..).unwrap_or_default();
+/// Left out is what a later run of the same command may have or not have: variables that change only
+/// how it looks, a limit, and how much of its output is shown.
+pub(super) fn of_parts(parts: &[Part<'_>], purposes: &[Purpose]) -> String {
     let parts = without_viewers(parts, purposes);
     let mut text = String::new();
     for (index, part) in parts.iter().enumerate() {
@@ -44,28 +44,12 @@ pub(super) fn of_script(script: &Script<'_>, purposes: &[Purpose], cwd: &str) ->
     bounded(text)
 }
 
-/// Without the leading `cd` into the directory that the command is called in.
-fn without_cd<'s, 'a>(mut parts: &'s [Part<'a>], cwd: &str) -> &'s [Part<'a>] {
-    while let [cd, rest @ ..] = parts {
-        let leads_on = matches!(cd.then, Then::And | Then::Next) && !rest.is_empty();
-        let target = match cd.command() {
-            [program, target] if program.value == "cd" && target.is_literal => &target.value,
-            _ => break,
-        };
-        if !leads_on || !is_same_directory(&directory_after(cwd, target), cwd) {
-            break;
-        }
-        parts = rest;
-    }
-    parts
-}
-
 /// Without what only shows or comments the output of what comes before.
 fn without_viewers<'s, 'a>(mut parts: &'s [Part<'a>], purposes: &[Purpose]) -> &'s [Part<'a>] {
     const CUTS: [&str; 6] = ["cat", "head", "less", "more", "tail", "tee"];
     const FILTERS: [&str; 10] =
         ["awk", "cut", "egrep", "fgrep", "grep", "rg", "sed", "sort", "uniq", "wc"];
-    const COMMENTS: [&str; 5] = [":", "date", "echo", "printf", "true"];
+    const COMMENTS: [&str; 7] = [":", "cd", "date", "echo", "popd", "printf", "true"];
     let is_telling = purposes.iter().max() > Some(&Purpose::Other);
     while let [before @ .., above, last] = parts {
         let is_last_telling = purposes.get(parts.len() - 1) != Some(&Purpose::Other);
@@ -84,13 +68,21 @@ fn without_viewers<'s, 'a>(mut parts: &'s [Part<'a>], purposes: &[Purpose]) -> &
 }
 
 fn push_part(text: &mut String, part: &Part<'_>) {
-    let command = part.command();
-    let values: Vec<&str> = command.iter().map(|word| word.value.as_str()).collect();
+    let values: Vec<&str> = part.command().iter().map(|word| word.value.as_str()).collect();
     // What is bare is the end of the whole.
-    let kept = command.get(command.len() - bare(&values).len()..).unwrap_or_default();
-    let words: &[Word<'_>] = if kept.is_empty() { &part.words } else { kept };
-    for word in words {
-        push_word(text, word.raw);
+    let kept = bare(&values).len();
+    let (before, command) =
+        part.words.split_at_checked(part.words.len() - kept).unwrap_or_default();
+    if command.is_empty() {
+        part.words.iter().for_each(|word| push_word(text, word.raw));
+    } else {
+        // Their order tells nothing.
+        let settings: BTreeSet<&str> = (before.iter())
+            .filter(|word| is_setting(&word.value) && !is_cosmetic(&word.value))
+            .map(|word| word.raw)
+            .collect();
+        let command = command.iter().map(|word| word.raw);
+        settings.into_iter().chain(command).for_each(|word| push_word(text, word));
     }
     for redirect in part.redirects.iter().filter(|redirect| !redirect.is_harmless()) {
         push_word(text, redirect.operator);
@@ -127,7 +119,7 @@ fn bounded(text: String) -> String {
 mod tests {
     use super::*;
     use crate::agent::command::{Command, Line};
-    use crate::agent::shell::unwrapped;
+    use crate::agent::shell::{Script, unwrapped};
     use proptest::prelude::*;
 
     fn command(line: &str, cwd: &str) -> Command {
@@ -169,8 +161,11 @@ mod tests {
     #[test]
     fn what_tells_a_run_from_another_stays() {
         for (line, expected) in [
-            ("cd app && npm test", "cd app && npm test"),
-            ("cd /home/dev && npm test", "cd /home/dev && npm test"),
+            ("FEATURE=x npm test", "FEATURE=x npm test"),
+            ("B=1 CI=1 A='2 3' npm test", "A='2 3' B=1 npm test"),
+            ("env FEATURE=x timeout 5 npm test", "FEATURE=x npm test"),
+            ("cd $app && npm test", "cd $app && npm test"),
+            ("npm test && npm run e2e && popd", "npm test && npm run e2e"),
             ("cargo build && cargo test", "cargo build && cargo test"),
             ("cargo test a|tail; cargo test b", "cargo test a | tail; cargo test b"),
             ("ls | grep x | head -3", "ls | grep x"),
@@ -189,9 +184,21 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_the_session_has_followed_into_is_the_one_it_is_in() {
-        let command = command("cd app && npm test", "/home/dev/shop/app");
-        assert_eq!(command.text, "npm test");
+    fn a_command_is_the_same_one_wherever_the_way_into_its_directory_begins() {
+        for (line, cwd) in [
+            ("cd app && npm test", "/home/dev/shop"),
+            // After a call of Claude Code its directory is the one that the call has led to.
+            ("cd app && npm test", "/home/dev/shop/app"),
+            ("npm test", "/home/dev/shop/app"),
+            ("cd ../app && npm test | tail", "/home/dev/shop/lib"),
+            ("cd /home/dev/shop/app; npm test", "/"),
+            ("(cd app && npm test)", "/home/dev/shop"),
+            ("pushd app && npm test && popd", "/home/dev/shop"),
+        ] {
+            let command = command(line, cwd);
+            assert_eq!(command.identity(), "npm test\n/home/dev/shop/app", "{line} in {cwd}");
+        }
+        assert_ne!(command("npm test", "/a").identity(), command("npm test", "/b").identity());
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod stack;
 mod unittest;
 mod vitest;
 
+use crate::agent::Purpose;
 use crate::agent::payload::beginning;
 use crate::agent::tool::path::MAX_PATH_BYTES;
 pub(super) use outcome::Outcome;
@@ -63,9 +64,9 @@ impl Output {
             .collect()
     }
 
-    /// Whether the result that it ends with is a good or a bad one.
-    pub(super) fn outcome(&self) -> Option<Outcome> {
-        outcome::outcome(&self.lines())
+    /// Whether the result of what is run for `purpose` is a good or a bad one.
+    pub(super) fn outcome(&self, purpose: Purpose) -> Option<Outcome> {
+        outcome::outcome(&self.lines(), purpose)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Asked only where the exit status is not that of the tool, as in `cargo test | tail`. Words that
 //! are certain count and no others: what is unsure stays unknown.
 
+use crate::agent::Purpose;
 use crate::agent::report::count_of;
 
 /// How a tool sums up.
@@ -55,18 +56,19 @@ const GOOD: [&str; 11] = [
     "OK (",
 ];
 
-/// How the output whose lines these are ends; none if it does not say.
-pub(super) fn outcome(lines: &[&str]) -> Option<Outcome> {
+/// How that went for `purpose` whose output has these lines; none if it does not say.
+pub(super) fn outcome(lines: &[&str], purpose: Purpose) -> Option<Outcome> {
     let is_bad = |line: &&str| BAD.iter().any(|text| line.starts_with(text)) || is_bad_count(line);
     let is_good =
         |line: &&str| GOOD.iter().any(|text| line.starts_with(text)) || is_good_count(line);
     if lines.iter().any(is_bad) {
         return Some(Outcome::Bad);
     }
-    let is_built = lines.iter().rfind(|line| !line.is_empty()).is_some_and(|line| {
-        // What cargo says at the end of a build; of tests it is only the beginning.
-        line.starts_with("    Finished `") && line.contains(" target(s) in ")
-    });
+    // What cargo says at the end of a build; of tests it is only the beginning.
+    let is_built = purpose == Purpose::Build
+        && lines
+            .iter()
+            .any(|line| line.starts_with("    Finished `") && line.contains(" target(s) in "));
     (is_built || lines.iter().any(is_good)).then_some(Outcome::Good)
 }
 
@@ -122,10 +124,7 @@ mod tests {
                 "test result: ok. 1 passed\ntest result: FAILED. 0 passed; 1 failed",
                 Some(Outcome::Bad),
             ),
-            (
-                "   Compiling a\n    Finished `dev` profile [unoptimized] target(s) in 1s",
-                Some(Outcome::Good),
-            ),
+            ("   Compiling a\n    Finished `dev` profile [unoptimized] target(s) in 1s", None),
             ("    Finished `test` profile [x] target(s) in 1s\n     Running unittests", None),
             ("error: could not compile `a` (lib) due to 2 previous errors", Some(Outcome::Bad)),
             ("     Summary [   0.196s] 5 tests run: 5 passed, 1 skipped", Some(Outcome::Good)),
@@ -157,7 +156,9 @@ mod tests {
             ("1 file changed, 1 failure mode documented", None),
         ] {
             let lines: Vec<&str> = output.lines().collect();
-            assert_eq!(outcome(&lines), expected, "{output}");
+            assert_eq!(outcome(&lines, Purpose::Test), expected, "{output}");
         }
+        let built = ["   Compiling a", "    Finished `dev` profile [x] target(s) in 1s", "usage"];
+        assert_eq!(outcome(&built, Purpose::Build), Some(Outcome::Good));
     }
 }

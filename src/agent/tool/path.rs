@@ -47,11 +47,6 @@ pub(in crate::agent) fn directory_after(cwd: &str, target: &str) -> String {
     absolute(&cwd, target)
 }
 
-/// Whether two paths name the same directory.
-pub(in crate::agent) fn is_same_directory(one: &str, other: &str) -> bool {
-    absolute("", one) == absolute("", other)
-}
-
 /// Whether a path begins with a Windows drive, such as `C:/`.
 fn has_drive(path: &str) -> bool {
     matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())

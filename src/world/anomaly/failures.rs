@@ -6,7 +6,12 @@ use crate::world::session::Session;
 use crate::world::value;
 
 /// How often a command failed, when it did last, and with what.
-pub(super) fn evidence(streak: &Streak<'_>, within: Option<&str>, now: Timestamp) -> String {
+pub(super) fn evidence(
+    streak: &Streak<'_>,
+    within: Option<&str>,
+    session: &Session,
+    now: Timestamp,
+) -> String {
     let last = streak.times.first().copied().unwrap_or(streak.first_at);
     let within = within.map(|within| format!(" {within}")).unwrap_or_default();
     let exit = streak.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
@@ -15,8 +20,8 @@ pub(super) fn evidence(streak: &Streak<'_>, within: Option<&str>, now: Timestamp
         None => String::new(),
     };
     format!(
-        "`{}` failed {}{within}, last {}{exit}{error}",
-        value::command(streak.command),
+        "{} failed {}{within}, last {}{exit}{error}",
+        session.command(streak.command),
         times(streak.failures),
         value::ago(now.since(last)),
     )
@@ -24,12 +29,12 @@ pub(super) fn evidence(streak: &Streak<'_>, within: Option<&str>, now: Timestamp
 
 /// What to do: where to look, if the output says it, and to run the command again.
 pub(super) fn next_step(streak: &Streak<'_>, session: &Session) -> String {
-    let command = value::command(streak.command);
+    let command = session.command(streak.command);
     match &streak.report.place {
         Some(place) => {
-            format!("Run `{command}` again after fixing {}", value::place(&session.project, place))
+            format!("Run {command} again after fixing {}", value::place(&session.project, place))
         }
-        None => format!("Run `{command}` again after fixing what it reports"),
+        None => format!("Run {command} again after fixing what it reports"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::agent::Command;
 use crate::clock::Timestamp;
 use crate::world::builds::Builds;
 
@@ -29,7 +30,7 @@ pub struct Finding {
     pub(super) subject: String,
     /// The command that shows it, as it is; none if no command does.
     #[serde(skip)]
-    pub(super) command: Option<String>,
+    pub(super) command: Option<Command>,
     /// Since when it holds. When it was resolved and comes back, this is another moment.
     #[serde(skip)]
     pub(super) since: Timestamp,

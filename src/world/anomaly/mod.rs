@@ -33,8 +33,8 @@ pub(super) type Route = fn(Kind, Severity) -> Channel;
 /// All findings that hold now, the most severe first; whether they were said before does not matter.
 ///
 /// A command that failed three times in half an hour is `repeated_failed_build` and not also
-/// `build_broken_after_my_edit`: one cause, one finding. The first wins, as it is the more urgent
-/// one, and being another finding it is said even if the second was said a minute ago.
+/// `build_broken_after_my_edit`: one cause, one finding, which is not said again because the other
+/// rule has it now. The first wins, as it is the more urgent one.
 pub(super) fn find(
     session: &Session,
     settings: &Settings,

@@ -27,14 +27,14 @@ pub(super) fn find(session: &Session, now: Timestamp) -> Vec<Finding> {
                 kind: Kind::RepeatedFailedBuild,
                 severity: Severity::High,
                 channel: Channel::Stop,
-                evidence: failures::evidence(&streak, Some(&within), now),
+                evidence: failures::evidence(&streak, Some(&within), session, now),
                 suggestion: format!(
                     "{}, or tell the user what keeps it from passing.",
                     failures::next_step(&streak, session)
                 ),
                 related_files: failures::related_files(&streak, session),
-                subject: streak.command.to_owned(),
-                command: Some(streak.command.to_owned()),
+                subject: streak.command.identity(),
+                command: Some(streak.command.clone()),
                 since: streak.first_at,
             })
         })

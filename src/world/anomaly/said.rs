@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::clock::Timestamp;
-use crate::world::anomaly::finding::Finding;
+use crate::world::anomaly::finding::{Finding, Kind};
 use crate::world::recent::Recent;
 
 /// After this time a finding that still holds is said again.
@@ -42,7 +42,12 @@ impl Said {
     }
 }
 
-/// A finding that takes another channel, as it has become worse, is another one.
+/// A finding that takes another channel, as it has become worse, is another one. That a command fails
+/// is one, whichever rule has found it.
 fn identity(finding: &Finding) -> String {
-    format!("{} {:?} {}", finding.kind.name(), finding.channel, finding.subject)
+    let cause = match finding.kind {
+        Kind::RepeatedFailedBuild | Kind::BuildBrokenAfterMyEdit => "failing_command",
+        kind => kind.name(),
+    };
+    format!("{cause} {:?} {}", finding.channel, finding.subject)
 }

@@ -14,7 +14,7 @@ pub(super) fn find(session: &Session, now: Timestamp) -> Vec<Finding> {
     (session.runs.failing_tests(TIMES).into_iter())
         .filter_map(|test| {
             let (first, last) = (*test.times.first()?, *test.times.last()?);
-            let (name, command) = (value::test(test.name), value::command(test.command));
+            let (name, command) = (value::test(test.name), session.command(test.command));
             let count = test.times.len();
             let place = test.place.map(|place| value::place(&session.project, place));
             let start = match &place {
@@ -26,17 +26,17 @@ pub(super) fn find(session: &Session, now: Timestamp) -> Vec<Finding> {
                 severity: Severity::Medium,
                 channel: Channel::Prompt,
                 evidence: format!(
-                    "{name} failed {count} times in a row, first {} and last {}, in `{command}`",
+                    "{name} failed {count} times in a row, first {} and last {}, in {command}",
                     value::ago(now.since(first)),
                     value::ago(now.since(last)),
                 ),
                 suggestion: format!(
-                    "Find out why the test {name} fails{start} before you run `{command}` again: it \
+                    "Find out why the test {name} fails{start} before you run {command} again: it \
                      failed {count} times in a row."
                 ),
                 related_files: test.place.map(|(file, _)| session.file(file)).into_iter().collect(),
                 subject: test.name.to_owned(),
-                command: Some(test.command.to_owned()),
+                command: Some(test.command.clone()),
                 since: first,
             })
         })

@@ -1,11 +1,13 @@
 //! What the rules find in sessions that do this and that.
 
+mod commands;
 mod rules;
 mod speech;
 
 use crate::agent::{EventKind, Report, Status, ToolResult};
+use crate::world::Kind;
 use crate::world::scene::{
-    Scene, edit, event, exit_status, in_subagent, path, prompt_event, read, run, tool_call,
+    Scene, edit, event, exit_status, in_subagent, path, prompt_event, read, run, run_in, tool_call,
 };
 
 /// One step of a session `s`, or of another one in the same project.
@@ -24,6 +26,8 @@ enum Step {
     Format(&'static str),
     /// A command ends with this exit status.
     Run(&'static str, i64),
+    /// The same in a directory of the project.
+    RunIn(&'static str, &'static str, i64),
     /// Somebody ends a command.
     Interrupt(&'static str),
     /// Tests run, and these fail.
@@ -54,6 +58,10 @@ fn take(scene: &mut Scene, session: &str, step: &Step) {
         Change(file) => scene.change(file),
         Format(file) => scene.rewrite(session, file),
         Run(command, exit_code) => drop(scene.run(session, command, exit_code)),
+        RunIn(directory, command, exit_code) => {
+            let call = scene.begin(session, "Bash", run_in(directory, command));
+            scene.end(session, call, exit_status(exit_code), Report::default());
+        }
         Interrupt(command) => {
             let status = Status::Failed { exit_code: Some(130), interrupted: true };
             scene.run_with(session, command, status, Report::default());
@@ -90,7 +98,10 @@ fn found(steps: &[Step]) -> Vec<String> {
     }
     (scene.findings("s").iter())
         .map(|finding| {
-            let subject = finding.subject.strip_prefix(&path("")).unwrap_or(&finding.subject);
+            let subject = match &finding.command {
+                Some(command) if finding.kind != Kind::TestStuck => command.text.as_str(),
+                _ => finding.subject.strip_prefix(&path("")).unwrap_or(&finding.subject),
+            };
             format!("{} {} {subject}", finding.severity.label(), finding.kind.name())
         })
         .collect()

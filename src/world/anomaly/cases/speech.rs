@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::agent::{Agent, Answer, EventKind, Report, Status, ToolResult};
-use crate::world::Channel;
 use crate::world::scene::{Scene, event, in_subagent, prompt_event, run, text, tool_call};
+use crate::world::{Channel, Kind};
 
 #[test]
 fn a_finding_is_said_once_and_again_after_ten_minutes() {
@@ -154,6 +154,58 @@ fn what_gets_worse_is_said_again() {
     scene.run("s", "make", 2);
     scene.run("s", "make", 2);
     assert!(matches!(scene.stop("s"), Answer::Block(_)));
+}
+
+/// Three failures of a build after an edit.
+fn broken() -> Scene {
+    let mut scene = Scene::new();
+    scene.pace = Duration::from_secs(1);
+    scene.prompt("s");
+    scene.edit("s", "src/cart.rs");
+    for _ in 0..3 {
+        scene.run("s", "cargo build", 101);
+    }
+    scene
+}
+
+#[test]
+fn one_cause_is_one_finding_whichever_rule_has_found_it() {
+    let mut scene = broken();
+    scene.pass(28);
+    scene.prompt("s");
+    let Answer::Block(reason) = scene.stop("s") else { panic!("not blocked") };
+    assert!(reason.contains("with no success between"), "{reason}");
+    scene.pass(3);
+    scene.edit("s", "src/cart.rs");
+    scene.prompt("s");
+    assert_eq!(scene.kinds("s"), [Kind::BuildBrokenAfterMyEdit]);
+    assert_eq!(scene.stop("s"), Answer::Nothing);
+}
+
+#[test]
+fn an_old_failure_blocks_no_turn_that_is_about_something_else() {
+    let blocks = |minutes: u64, then: &dyn Fn(&mut Scene)| {
+        let mut scene = broken();
+        scene.pass(minutes);
+        scene.prompt("s");
+        then(&mut scene);
+        matches!(scene.stop("s"), Answer::Block(_))
+    };
+    assert!(blocks(20, &|_| ()));
+    for minutes in [40, 21 * 60] {
+        assert!(!blocks(minutes, &|_| ()));
+        assert!(!blocks(minutes, &|scene| drop(scene.read("s", "src/cart.rs"))));
+        assert!(!blocks(minutes, &|scene| drop(scene.edit("s", "README.md"))));
+        assert!(!blocks(minutes, &|scene| drop(scene.edit("other", "src/cart.rs"))));
+        assert!(!blocks(minutes, &|scene| drop(scene.run("s", "ls", 0))));
+        assert!(!blocks(minutes, &|scene| drop(scene.run("s", "cargo build", 0))));
+        assert!(blocks(minutes, &|scene| drop(scene.edit("s", "src/shop.rs"))));
+        assert!(blocks(minutes, &|scene| drop(scene.run("s", "cargo build", 101))));
+    }
+    // It is not forgotten.
+    let mut scene = broken();
+    scene.pass(21 * 60);
+    assert!(scene.prompt("s").contains("[MEDIUM] build_broken_after_my_edit"));
 }
 
 #[test]

@@ -183,11 +183,14 @@ fn is_in_background(response: &Value) -> bool {
 
 /// What the output says of a command whose exit status is another's.
 fn summed_up(line: &str, output: &Output, report: &Report) -> Status {
+    let line = unwrapped(line);
+    let line = Line::new(&line, Script::parse(&line).as_ref(), "");
+    if let Some(exit_code) = line.printed_status.and_then(|it| it.read(&output.lines())) {
+        return line.command.status_of_own_exit(exit_code);
+    }
     if !report.failed_tests.is_empty() {
         return Status::FAILED;
     }
-    let line = unwrapped(line);
-    let line = Line::new(&line, Script::parse(&line).as_ref(), "");
     match output.outcome(line.command.purpose) {
         Some(Outcome::Bad) => Status::FAILED,
         // The bad news may be in what is not shown.
@@ -338,6 +341,10 @@ mod tests {
             ("cargo test | tail", green, Status::Succeeded),
             ("cargo test | head", green, Status::Unknown),
             ("cargo test | tail", "warning: unused", Status::Unknown),
+            ("cargo test; echo EXIT=$?", "no summary\nEXIT=101", failed(Some(101), false)),
+            ("timeout 9 cargo test; echo EXIT=$?", "EXIT=124", failed(Some(124), true)),
+            ("cargo build; echo EXIT=$?", "EXIT=0", Status::Succeeded),
+            ("cargo test a; cargo test b; echo EXIT=$?", "EXIT=0", Status::Unknown),
             ("cargo test || true", "", Status::Unknown),
             ("ls | head", "error: could not compile", Status::Succeeded),
         ] {

@@ -1,6 +1,7 @@
 //! A whole command line: the purpose of its most telling part, and whether its exit status is that
 //! part's.
 
+use crate::agent::command::printed_status::PrintedStatus;
 use crate::agent::command::{Command, Purpose, directory, launchers, purpose, scope, text};
 use crate::agent::shell::{Part, Script, Then};
 
@@ -12,6 +13,8 @@ pub(in crate::agent) struct Line {
     /// Whether its output ends as that of its most telling part does, so that the result of all of
     /// its tests is there.
     pub shows_end: bool,
+    /// Where it prints the exit status of that part itself.
+    pub printed_status: Option<PrintedStatus>,
 }
 
 impl Line {
@@ -21,7 +24,8 @@ impl Line {
         let Some(script) = script else {
             // Cut, or of a shell with other quotes.
             let (text, directory) = (text::of_unread(text), directory::absolute_or_none(cwd));
-            return Self { command: Command::unread(text, directory), shows_end: false };
+            let command = Command::unread(text, directory);
+            return Self { command, shows_end: false, printed_status: None };
         };
         let purposes: Vec<Purpose> = script.parts.iter().map(purpose::of_part).collect();
         let purpose = purposes.iter().copied().max().unwrap_or(Purpose::Other);
@@ -53,7 +57,9 @@ impl Line {
             is_limited,
             scopes,
         };
-        Self { command, shows_end }
+        let is_alone = telling().count() == 1;
+        let printed_status = PrintedStatus::of(&script.parts, first).filter(|_| is_alone);
+        Self { command, shows_end, printed_status }
     }
 }
 

@@ -6,6 +6,7 @@ mod goals;
 mod launchers;
 mod line;
 mod naming;
+mod printed_status;
 mod purpose;
 mod scope;
 mod text;
@@ -62,12 +63,19 @@ impl Command {
 
     /// How the part that gives it its purpose went, if the command has exited so.
     pub fn status_of_exit(&self, exit_code: i64) -> Status {
-        match Status::of_exit(exit_code) {
+        match self.status_of_own_exit(exit_code) {
             _ if !self.tells_status => Status::Unknown,
+            Status::Failed { interrupted: false, .. } if !self.fails_alone => Status::Unknown,
+            status => status,
+        }
+    }
+
+    /// How the part that gives it its purpose went, if that part has exited so.
+    pub(super) fn status_of_own_exit(&self, exit_code: i64) -> Status {
+        match Status::of_exit(exit_code) {
             Status::Failed { .. } if self.is_limited && exit_code == TIMED_OUT => {
                 Status::Failed { exit_code: Some(exit_code), interrupted: true }
             }
-            Status::Failed { interrupted: false, .. } if !self.fails_alone => Status::Unknown,
             status => status,
         }
     }

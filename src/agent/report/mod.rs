@@ -53,7 +53,7 @@ impl Output {
     }
 
     /// Its lines; of one that was written over, what came last.
-    fn lines(&self) -> Vec<&str> {
+    pub(super) fn lines(&self) -> Vec<&str> {
         let shown = |line: &'_ str| -> usize {
             let line = line.trim_end_matches('\r');
             line.rfind('\r').map_or(0, |at| at + 1)

@@ -16,7 +16,7 @@ pub(in crate::agent) enum Outcome {
 }
 
 /// Beginnings of lines that only a failure has.
-const BAD: [&str; 22] = [
+const BAD: [&str; 32] = [
     "error: could not compile",
     "error: test failed",
     "error: doctest failed",
@@ -38,11 +38,21 @@ const BAD: [&str; 22] = [
     "FAILURES!",
     "ERRORS!",
     "compilation terminated.",
+    "error Command failed with exit code",
+    "error: script \"",
+    " ELIFECYCLE ",
+    " ERR_PNPM_",
+    "Failed to compile",
+    "error during build:",
+    "ERROR: failed to solve",
+    "Failed!  - Failed:",
+    "CMake Error",
+    "-- Configuring incomplete, errors occurred!",
     "** (CompileError)",
 ];
 
 /// Beginnings of lines that only a success has.
-const GOOD: [&str; 11] = [
+const GOOD: [&str; 13] = [
     "test result: ok.",
     "ok  \t",
     "[INFO] BUILD SUCCESS",
@@ -54,6 +64,8 @@ const GOOD: [&str; 11] = [
     "Success: no issues found",
     "Found 0 errors",
     "OK (",
+    "Passed!  - Failed:     0",
+    "✓ built in ",
 ];
 
 /// How that went for `purpose` whose output has these lines; none if it does not say.
@@ -69,7 +81,29 @@ pub(super) fn outcome(lines: &[&str], purpose: Purpose) -> Option<Outcome> {
         && lines
             .iter()
             .any(|line| line.starts_with("    Finished `") && line.contains(" target(s) in "));
-    (is_built || lines.iter().any(is_good)).then_some(Outcome::Good)
+    if is_built || lines.iter().any(is_good) {
+        return Some(Outcome::Good);
+    }
+    // A tool that sums up knows better, and may have been meant to find them.
+    lines.iter().any(|line| is_compiler_error(line)).then_some(Outcome::Bad)
+}
+
+/// Whether a line is an error of a compiler that says nothing at the end: rustc, tsc, go.
+fn is_compiler_error(line: &str) -> bool {
+    let has_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let is_rust = line.strip_prefix("error[E").is_some_and(has_number);
+    let is_typescript = ["): error TS", " - error TS"]
+        .iter()
+        .filter_map(|mark| line.split_once(mark))
+        .any(|(_, code)| has_number(code));
+    let is_go = || {
+        let (path, rest) = line.strip_prefix("vet: ").unwrap_or(line).split_once(".go:")?;
+        let mut parts = rest.splitn(3, ':');
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+        let is_place = is_number(parts.next()?) && is_number(parts.next()?);
+        Some(is_place && parts.next().is_some() && !path.contains(char::is_whitespace))
+    };
+    is_rust || is_typescript || is_go() == Some(true)
 }
 
 /// Whether a line sums up tests or problems, some of them bad.
@@ -77,6 +111,10 @@ fn is_bad_count(line: &str) -> bool {
     let positive = |unit: &str| count_of(line, unit).is_some_and(|count| count > 0);
     if is_test_summary(line) {
         return ["failed", "error", "failing", "failure"].into_iter().any(positive);
+    }
+    // The test runner of Node.
+    if let Some(count) = node_count(line) {
+        return count > 0;
     }
     // tsc, mypy, ruff; eslint.
     (line.starts_with("Found ") && positive("error"))
@@ -86,9 +124,15 @@ fn is_bad_count(line: &str) -> bool {
 /// Whether a line sums up tests, all of them good.
 fn is_good_count(line: &str) -> bool {
     let positive = |unit: &str| count_of(line, unit).is_some_and(|count| count > 0);
-    is_test_summary(line) && !is_bad_count(line) && {
-        ["passed", "passing", "example", "test"].into_iter().any(positive)
-    }
+    node_count(line) == Some(0)
+        || is_test_summary(line) && !is_bad_count(line) && {
+            ["passed", "passing", "example", "test"].into_iter().any(positive)
+        }
+}
+
+/// How many tests have failed, in the words of the test runner of Node.
+fn node_count(line: &str) -> Option<u64> {
+    ["# fail ", "ℹ fail "].iter().find_map(|mark| line.strip_prefix(mark))?.trim().parse().ok()
 }
 
 /// Whether a line is one of those with which test runners end.
@@ -149,6 +193,26 @@ mod tests {
             ("✖ 1 problem (0 errors, 1 warning)", None),
             ("make: *** [Makefile:3: b.o] Error 1", Some(Outcome::Bad)),
             ("BUILD SUCCESSFUL in 3s", Some(Outcome::Good)),
+            ("src/a.ts(1,2): error TS2322: Type 'x' is not assignable", Some(Outcome::Bad)),
+            ("src/a.ts:1:2 - error TS2322: Type 'x' is not assignable", Some(Outcome::Bad)),
+            ("error[E0308]: mismatched types\n --> a.rs:1:1", Some(Outcome::Bad)),
+            ("error[E0308]: expected\ntest result: ok. 1 passed; 0 failed", Some(Outcome::Good)),
+            ("# shop\n./a.go:3:4: undefined: x", Some(Outcome::Bad)),
+            ("vet: ./a.go:3:4: undefined: x", Some(Outcome::Bad)),
+            ("    a_test.go:3: got 1, want 2", None),
+            ("2026/01/15 a.go:3:4: listening", None),
+            (" ELIFECYCLE  Command failed with exit code 1.", Some(Outcome::Bad)),
+            ("error Command failed with exit code 1.", Some(Outcome::Bad)),
+            ("error: script \"build\" exited with code 1", Some(Outcome::Bad)),
+            ("Failed to compile.\n\n./app/page.tsx", Some(Outcome::Bad)),
+            ("error during build:\nRollupError: x", Some(Outcome::Bad)),
+            ("✓ built in 1.31s", Some(Outcome::Good)),
+            ("ERROR: failed to solve: process \"/bin/sh\" did not complete", Some(Outcome::Bad)),
+            ("Failed!  - Failed:     1, Passed:     3, Skipped:     0", Some(Outcome::Bad)),
+            ("Passed!  - Failed:     0, Passed:     4, Skipped:     0", Some(Outcome::Good)),
+            ("# pass 3\n# fail 1", Some(Outcome::Bad)),
+            ("ℹ pass 4\nℹ fail 0", Some(Outcome::Good)),
+            ("# failing is fine", None),
             ("", None),
             ("error: connection refused", None),
             ("3 failed logins in a row", None),

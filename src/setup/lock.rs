@@ -24,7 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// What we have in our own directory.
-const OWN_NAMES: [&str; 6] = ["install.lock", "receipts", "hooks", "data", "bin", "token"];
+const OWN_NAMES: [&str; 9] =
+    ["install.lock", "receipts", "hooks", "data", "bin", "logs", "token", "autostart", "stopped"];
 
 const PAUSE: Duration = Duration::from_millis(20);
 

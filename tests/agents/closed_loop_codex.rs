@@ -16,6 +16,7 @@ pub fn installed_home() -> TestHome {
     let home = TestHome::new();
     Codex::configure(&home, &json!({}));
     home.tma1(&["install", "--adapter", "codex"]).succeeded();
+    home.want_no_daemon();
     home
 }
 

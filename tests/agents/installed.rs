@@ -67,6 +67,7 @@ fn the_agents_show_us_and_connect_and_after_an_uninstall_know_nothing_of_us() {
     };
     let home = home_of_both();
     home.tma1(&with_both("install")).succeeded();
+    home.want_no_daemon();
     let daemon = Daemon::start(&home);
 
     let shown = claude.run(&home, &["mcp", "get", "tma1"]).succeeded().stdout;
@@ -152,6 +153,7 @@ fn a_turn_works_without_curl_or_without_the_program() {
     };
     let home = home_of_both();
     home.tma1(&with_both("install")).succeeded();
+    home.want_no_daemon();
     let _daemon = Daemon::start(&home);
     let project = format!("project: {}", TestHome::PROJECT);
     let assert_told = |path: &str| {

@@ -44,6 +44,13 @@ impl TestHome {
         home
     }
 
+    /// Notes that the user wants no daemon. Codex hands its MCP servers no variable of ours, so that
+    /// they would start one, which outlives the test.
+    pub fn want_no_daemon(&self) {
+        fs_err::create_dir_all(self.home().join(".tma1")).unwrap();
+        fs_err::write(self.home().join(".tma1/stopped"), "").unwrap();
+    }
+
     /// HOME.
     pub fn home(&self) -> PathBuf {
         self.root.join(&self.name)

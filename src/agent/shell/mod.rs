@@ -2,9 +2,10 @@
 //! which words, and how they are joined.
 //!
 //! It is no parser of the shell's language, which would be a library of its own, with the recursion
-//! and the size of one; we need the words of simple commands, of any text, in one pass. What it can't tell for certain it says: a word whose
-//! value only the shell knows is not [literal](Word::literal), a line that runs commands out of sight
-//! is not [plain](Script::is_plain).
+//! and the size of one; we need the words of simple commands, of any text, in one pass. What it can't
+//! tell for certain it says: a word whose value only the shell knows is not
+//! [literal](Word::is_literal), a line that runs commands out of sight is not
+//! [plain](Script::is_plain).
 
 mod parser;
 

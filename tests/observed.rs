@@ -150,10 +150,19 @@ fn the_block_is_also_a_file_if_that_is_wanted_and_no_outside_change() {
     wait_until(|| block().contains("session: 4b5a6978\n"));
     // An agent that reads it, and us writing it again.
     session.read(".tma1-context.md");
-    session.read("none.rs");
+    session.call("Edit", &json!({"file_path": file}));
     wait_until(|| block().contains("tool_calls: 2\n"));
     let answer = session.prompt();
-    assert!(!answer.contains("external"), "{answer}");
+    assert!(!answer.contains("external") && !answer.contains("current_focus"), "{answer}");
+    // In the home directory every project would have it.
+    let event = json!({
+        "hook_event_name": "UserPromptSubmit", "session_id": "at home", "cwd": home.home(),
+    });
+    http::request(home.port(), "POST", "/api/hooks", event.to_string().as_bytes()).unwrap();
+    fs_err::remove_file(&file).unwrap();
+    session.prompt();
+    wait_until(|| file.exists());
+    assert!(!home.home().join(".tma1-context.md").exists());
     assert_eq!(fs_err::read_dir(home.project()).unwrap().count(), 1);
 }
 

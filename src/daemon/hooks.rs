@@ -72,14 +72,16 @@ impl Hooks {
         observer: Observer,
         config: &Config,
     ) -> Self {
+        let projects = Arc::new(projects);
+        let callback = || Arc::new(Callback::new(Arc::clone(&projects)));
         Self {
+            callback: config.file_callback.then(callback),
             world: Mutex::new(world),
             log,
-            projects: Arc::new(projects),
+            projects,
             observer,
             injection: config.injection,
             counters: Counters::default(),
-            callback: config.file_callback.then(Arc::default),
             rejected: Tally::default(),
             unlogged: Tally::default(),
         }
@@ -123,9 +125,10 @@ impl Hooks {
         if let Some(callback) = self.callback.as_ref().filter(|_| Callback::is_due(event))
             && !root.is_empty()
             && let Some(block) = world.context(&event.session, now)
+            && callback.offer(root, block)
         {
             let (callback, root) = (Arc::clone(callback), root.to_owned());
-            drop(spawn_blocking(move || callback.write(&root, block)));
+            drop(spawn_blocking(move || callback.write(&root)));
         }
     }
 

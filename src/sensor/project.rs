@@ -37,6 +37,15 @@ impl Projects {
             .find(|ancestor| ancestor.join(ROOT_MARKER).exists());
         root.unwrap_or(&directory).to_string_lossy().into_owned()
     }
+
+    /// Whether the directory `root`, which events name, is a project: neither the home directory nor one
+    /// that holds it, such as that of the file system.
+    pub fn is_project(&self, root: &str) -> bool {
+        let root = Path::new(root);
+        let canonical = fs_err::canonicalize(root).ok();
+        let holds_home = |root: &Path| self.homes.iter().any(|home| home.starts_with(root));
+        root.parent().is_some() && !holds_home(root) && !canonical.is_some_and(|it| holds_home(&it))
+    }
 }
 
 /// `path` with `.` and `..` resolved by the text alone.

@@ -9,6 +9,11 @@ use crate::world::recent::Recent;
 /// The file in the project that we write the block to, if we are told to.
 pub const OWN_FILE: &str = ".tma1-context.md";
 
+/// Whether the path is that of such a file: what happens to it is no work on the project.
+pub fn is_own_file(path: &str) -> bool {
+    path.rsplit('/').next() == Some(OWN_FILE)
+}
+
 /// How many recently edited files are kept in order: as many as the digest names.
 const RECENT_FILES: usize = 5;
 
@@ -98,7 +103,7 @@ impl Files {
         at: Timestamp,
     ) {
         self.recent.retain(|path| !written.contains(path) && !removed.contains(path));
-        for path in written {
+        for path in written.iter().filter(|path| !is_own_file(path)) {
             self.recent.push_front(path.clone());
             self.edited.put(path, at);
             // An edit of what others have changed shows neither their change nor whether it is lost.

@@ -29,12 +29,13 @@ use anomaly::Route;
 pub use anomaly::{Channel, Finding, Kind, Severity};
 use builds::Builds;
 pub use calls::RECENT_ACTIONS;
-pub use files::OWN_FILE;
 use files::{Author, Change};
+pub use files::{OWN_FILE, is_own_file};
 pub use observation::{Observation, Usage};
 use outcome::Outcome;
 use project::Project;
 use recent::Recent;
+pub use render::BLOCK_BEGIN;
 use session::Session;
 pub use state::SessionState;
 

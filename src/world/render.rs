@@ -8,6 +8,9 @@ use crate::world::digest::{Build, BuildError, Digest, External, Previous, Work};
 use crate::world::outcome::Outcome;
 use crate::world::value::{ago, command, defuse, duration, error, name, path, short_id};
 
+/// The first line of the block.
+pub const BLOCK_BEGIN: &str = "<tma1-context>";
+
 /// The longest block, in characters. The state of the session always fits. Of its anomalies the last,
 /// which are the least severe, are left out if they don't, and then the last lines on the session before.
 const MAX_BLOCK_CHARS: usize = 5_700;
@@ -29,7 +32,8 @@ pub(super) fn preserve(digest: &Digest<'_>) -> String {
 pub(super) fn block(digest: &Digest<'_>) -> String {
     const END: &str = "</tma1-context>";
     let mut block = Lines::default();
-    block.text.push_str("<tma1-context>\n");
+    block.text.push_str(BLOCK_BEGIN);
+    block.text.push('\n');
     block.field("project", &name(digest.project));
     block.field("session", &short_id(digest.session));
     block.field("duration", &duration(digest.duration));

@@ -10,7 +10,7 @@ use crate::agent::SessionKey;
 use crate::clock::Timestamp;
 use crate::platform::Version;
 use crate::sensor::views::content::{self, Digest};
-use crate::world::{OWN_FILE, Observation};
+use crate::world::{Observation, is_own_file};
 
 /// How many files are known. Beyond it the one that was used for longest ago is forgotten.
 pub(super) const MAX_FILES: usize = 2048;
@@ -274,7 +274,7 @@ fn put_last(values: &mut Vec<String>, value: &str) {
 
 /// Whether the path names a file wherever one is, and not our own.
 pub(super) fn is_to_be_known(path: &str) -> bool {
-    (path.starts_with('/') || path.contains(':')) && !path.ends_with(OWN_FILE)
+    (path.starts_with('/') || path.contains(':')) && !is_own_file(path)
 }
 
 pub(super) fn version_of(path: &str) -> Option<Version> {

@@ -279,7 +279,7 @@ mod tests {
              cargo +nightly clippy --all-targets -- -D warnings
              RUSTFLAGS=-Dwarnings cargo check -p a
              cargo test --no-run
-             /root/.cargo/bin/cargo build
+             /home/dev/.cargo/bin/cargo build
              make
              make -j8 all
              make -C sub CC=clang build

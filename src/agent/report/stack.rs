@@ -88,7 +88,7 @@ mod tests {
         for line in [
             "    at f (node_modules/jest/build/a.js:2:38)",
             "    at node:internal/timers:483:21",
-            "/root/.pyenv/lib/python3.11/importlib/__init__.py:126: in import_module",
+            "/home/dev/.pyenv/lib/python3.11/importlib/__init__.py:126: in import_module",
             "at the end",
             "a.rs:3: looks odd",
             "",

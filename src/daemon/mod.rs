@@ -7,6 +7,7 @@ mod counters;
 mod error;
 mod hooks;
 mod messages;
+mod probe;
 mod routes;
 mod server;
 mod state;
@@ -33,6 +34,7 @@ use crate::world::Settings;
 pub use error::{DaemonError, Holder};
 use hooks::Hooks;
 pub use messages::Messages;
+pub use probe::PROBE_FIELD;
 use routes::Routes;
 pub use state::{DEFAULT_ACTIONS, MAX_ACTIONS};
 use token::Token;
@@ -76,7 +78,8 @@ pub fn run(
         // The first helper is there for good: without one, the runtime panics when it gets no other.
         drop(tokio::task::spawn_blocking(|| ()).await);
         let started = clock::monotonic();
-        let routes = Arc::new(Routes { hooks: start(config, paths)?, token, started });
+        let hooks = start(config, paths)?;
+        let routes = Arc::new(Routes { hooks, token, started, paths: paths.clone() });
         let reporting = tokio::spawn(report(Arc::clone(&routes)));
         messages.line(format_args!(
             "tma1 {} is listening on 127.0.0.1:{}, with its data in {}. Ctrl-C ends it.",

@@ -17,6 +17,7 @@ use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION};
 use crate::daemon::hooks::{Hooks, Unusable};
 use crate::daemon::state::Question;
 use crate::daemon::token::Token;
+use crate::paths::Paths;
 
 /// How long a request may take to arrive. The hook that sends it has given up long before.
 const BODY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -28,6 +29,8 @@ type HttpResponse = Response<Full<Bytes>>;
 pub(super) struct Routes {
     pub hooks: Hooks,
     pub token: Token,
+    /// Where the daemon looks.
+    pub paths: Paths,
     /// On the monotonic clock.
     pub started: Instant,
 }
@@ -73,6 +76,9 @@ impl Routes {
             "uptime_s": (clock::monotonic() - self.started).as_secs(),
             "sessions": self.hooks.sessions(),
             "events_lost": self.hooks.lost(),
+            "injection": self.hooks.injects(),
+            "claude_config": self.paths.claude_config.to_string_lossy(),
+            "codex_home": self.paths.codex_home.to_string_lossy(),
             "hooks": self.hooks.counters().report(),
         });
         content(StatusCode::OK, "application/json", status.to_string())

@@ -2,6 +2,7 @@
 //! [`ExitStatus`].
 
 mod adapters;
+mod doctor;
 mod failure;
 mod hook;
 mod install;
@@ -56,6 +57,7 @@ struct Cli {
 enum Command {
     Install(install::Arguments),
     Uninstall(uninstall::Arguments),
+    Doctor(doctor::Arguments),
     Serve(serve::Arguments),
     Hook(hook::Arguments),
     McpServe(mcp_serve::Arguments),
@@ -105,6 +107,7 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
     match command {
         Command::Install(arguments) => install::run(&arguments, &context()?),
         Command::Uninstall(arguments) => uninstall::run(&arguments, &context()?),
+        Command::Doctor(arguments) => doctor::run(&arguments, &context()?),
         Command::Serve(arguments) => serve::run(&arguments, &context()?),
         Command::McpServe(arguments) => mcp_serve::run(&arguments, &context()?),
         // It runs before every step of an agent, so nothing is resolved for it, and it never fails.

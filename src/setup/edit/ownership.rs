@@ -67,7 +67,8 @@ impl OwnScript {
             && handler.string("command").is_some_and(|command| self.is_command(&command))
     }
 
-    fn is_command(&self, command: &str) -> bool {
+    /// Whether `command` runs the script and does nothing else.
+    pub fn is_command(&self, command: &str) -> bool {
         script_of(command).is_some_and(|path| self.is_path(&path))
     }
 

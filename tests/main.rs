@@ -10,6 +10,7 @@
 
 mod agents;
 mod daemon;
+mod doctor;
 mod field_cases;
 mod freshness;
 mod hook;

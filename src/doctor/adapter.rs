@@ -21,7 +21,7 @@ pub(super) fn check(subject: &Subject<'_>, daemon: &Daemon, agent: Agent) -> Vec
     if agent == Agent::Codex {
         found.push(trust::check(subject, &entries.own));
     }
-    found.extend(script::check(subject, agent));
+    found.extend(script::check(subject, daemon, agent));
     let needed = ["settings", "hooks", "script", "program"];
     let is_fine =
         |finding: &Finding| finding.status != Status::Failure || !needed.contains(&finding.check);

@@ -41,6 +41,8 @@ pub(super) enum Daemon {
     Stranger,
     /// Something that takes connections and says nothing.
     Hangs,
+    /// Nothing: the daemon has another port.
+    Elsewhere(u16),
     /// Nothing.
     Away,
 }
@@ -72,7 +74,9 @@ pub(super) fn look(subject: &Subject<'_>) -> Daemon {
         Ok(health) => Daemon::Answers(health),
         Err(error) => match error.kind() {
             ErrorKind::TimedOut | ErrorKind::WouldBlock => Daemon::Hangs,
-            ErrorKind::ConnectionRefused => Daemon::Away,
+            ErrorKind::ConnectionRefused => {
+                elsewhere(subject).map_or(Daemon::Away, Daemon::Elsewhere)
+            }
             _ => Daemon::Stranger,
         },
     }
@@ -106,14 +110,12 @@ fn running(subject: &Subject<'_>, daemon: &Daemon) -> Finding {
         Daemon::Answers(health) => {
             check.ok(format!("it answers on port {port}, as process {}", health.pid))
         }
-        Daemon::Away => match elsewhere(subject) {
-            Some(other) => check.failure(
-                format!("it listens on port {other}, and the hooks send to {port}"),
-                SILENT,
-                Fix::ByHand(format!("set TMA1_PORT to {port} and run `tma1 restart`")),
-            ),
-            None => check.failure(format!("nothing answers on port {port}"), SILENT, START),
-        },
+        Daemon::Away => check.failure(format!("nothing answers on port {port}"), SILENT, START),
+        Daemon::Elsewhere(other) => check.failure(
+            format!("it listens on port {other}; TMA1_PORT is {port} here"),
+            "what is started or installed from this shell does not find it",
+            Fix::ByHand(format!("set TMA1_PORT to {other}, or unset it")),
+        ),
         Daemon::Stranger => check.failure(
             format!("what answers on port {port} is not a tma1 daemon that this version knows"),
             SILENT,

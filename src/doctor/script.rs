@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::agent::Agent;
+use crate::doctor::daemon::Daemon;
 use crate::doctor::finding::{Check, Finding, Fix, Status};
 use crate::doctor::process::{self, clean};
 use crate::doctor::subject::{Subject, port_in};
@@ -18,8 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Looks at the script of `agent` and at its program.
-pub(super) fn check(subject: &Subject<'_>, agent: Agent) -> Vec<Finding> {
-    let script = script(subject, agent);
+pub(super) fn check(subject: &Subject<'_>, daemon: &Daemon, agent: Agent) -> Vec<Finding> {
+    let script = script(subject, daemon, agent);
     let program = freshness::program_of(&subject.script(agent));
     let program = match program.filter(|_| Language::of_system() == Language::Shell) {
         Some(program) if script.status == Status::Ok => self::program(subject, agent, &program),
@@ -28,7 +29,7 @@ pub(super) fn check(subject: &Subject<'_>, agent: Agent) -> Vec<Finding> {
     vec![script, program]
 }
 
-fn script(subject: &Subject<'_>, agent: Agent) -> Finding {
+fn script(subject: &Subject<'_>, daemon: &Daemon, agent: Agent) -> Finding {
     const NOTHING: &str = "the agent's hooks run nothing";
     let check = Check::of("script", agent);
     let path = subject.script(agent);
@@ -44,11 +45,12 @@ fn script(subject: &Subject<'_>, agent: Agent) -> Finding {
         return check.failure(format!("{name} is not executable"), NOTHING, fix);
     }
     let Some(program) = freshness::program_of(&path) else {
-        let meaning = "it runs no program of tma1";
-        return check.failure(format!("{name} was changed"), meaning, fix);
+        let fix = format!("move {name} away, then run `tma1 install --adapter {agent}`");
+        return check.failure(format!("{name} is no script of tma1"), NOTHING, Fix::ByHand(fix));
     };
     let (expected, port) = (subject.port(), port_in(&text).unwrap_or_default());
-    if port != expected {
+    let finds_daemon = matches!(daemon, Daemon::Elsewhere(other) if *other == port);
+    if port != expected && !finds_daemon {
         let what = format!("{name} sends to port {port}, not to {expected}");
         return check.failure(what, "its events do not reach the daemon", fix);
     }

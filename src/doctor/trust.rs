@@ -26,7 +26,7 @@ enum Trust {
     Trusted,
     /// Switched off by its user.
     Disabled,
-    /// Trusted as something else, maybe as what stood there before.
+    /// Trusted as something else, or where it was before.
     Modified,
     Untrusted,
 }
@@ -55,8 +55,15 @@ fn hooks_file(subject: &Subject<'_>) -> PathBuf {
 
 fn trust(own: &Handler, file: &str, states: Option<&Value>) -> Trust {
     let event = snake_case(&own.event);
-    let state = states.and_then(|it| it.get(format!("{file}:{event}:{}:{}", own.group, own.index)));
-    let Some(state) = state else { return Trust::Untrusted };
+    let event = format!("{file}:{event}:");
+    let state = states.and_then(|it| it.get(format!("{event}{}:{}", own.group, own.index)));
+    let Some(state) = state else {
+        let states = states.and_then(Value::as_object).into_iter().flatten();
+        let was_here = |(key, state): (&String, &Value)| {
+            key.starts_with(&event) && state.get("trusted_hash") == Some(&json!(hash(own)))
+        };
+        return if states.into_iter().any(was_here) { Trust::Modified } else { Trust::Untrusted };
+    };
     let trusted = state.get("trusted_hash").and_then(Value::as_str);
     match trusted {
         _ if state.get("enabled") == Some(&Value::Bool(false)) => Trust::Disabled,
@@ -154,6 +161,8 @@ mod tests {
         let off = json!({"trusted_hash": hash(&hook), "enabled": false});
         assert_eq!(state(off), Trust::Disabled);
         assert_eq!(trust(&hook, "/other", Some(&json!({key: {}}))), Trust::Untrusted);
+        let moved = json!({"/h/hooks.json:user_prompt_submit:0:0": {"trusted_hash": hash(&hook)}});
+        assert_eq!(trust(&hook, "/h/hooks.json", Some(&moved)), Trust::Modified);
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod doctor;
 pub mod mcp;
 pub mod paths;
 pub mod platform;
+pub mod printable;
 pub mod sensor;
 pub mod setup;
 pub mod store;

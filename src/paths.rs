@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::Environment;
+use crate::printable::printable;
 
 /// Where things are for this user.
 #[derive(Debug, Clone)]
@@ -53,13 +54,19 @@ impl Paths {
             Some(home) => home,
             None => dirs::home_dir().ok_or(PathsError::NoHome)?,
         };
-        let root = absolute(environment, "TMA1_DATA_DIR")?.unwrap_or_else(|| home.join(".tma1"));
+        let root =
+            absolute(environment, "TMA1_DATA_DIR")?.unwrap_or_else(|| Self::usual_root(&home));
         let claude_config =
             absolute(environment, "CLAUDE_CONFIG_DIR")?.unwrap_or_else(|| home.join(".claude"));
         let codex_home =
             absolute(environment, "CODEX_HOME")?.unwrap_or_else(|| home.join(".codex"));
         let claude_state = claude_state(environment, &home, &claude_config);
         Ok(Self { home, root, claude_config, claude_state, codex_home })
+    }
+
+    /// Our own directory for a user with this home directory, unless `TMA1_DATA_DIR` says otherwise.
+    pub fn usual_root(home: &Path) -> PathBuf {
+        home.join(".tma1")
     }
 
     /// The same with our own directory at `root`, as an option of the command line says.
@@ -110,12 +117,12 @@ impl Paths {
         self.root.join("bin")
     }
 
-    /// `path` as people write it: with `~` for their home directory.
+    /// `path` as people write it: with `~` for their home directory, and on one line.
     pub fn display(&self, path: &Path) -> String {
         match path.strip_prefix(&self.home) {
             Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-            Ok(rest) => format!("~/{}", rest.display()),
-            Err(_) => path.display().to_string(),
+            Ok(rest) => format!("~/{}", printable(&rest.to_string_lossy())),
+            Err(_) => printable(&path.to_string_lossy()),
         }
     }
 }

@@ -626,6 +626,49 @@ const ROWS: &[Row] = &[
         assert_eq!(it.commands(SETTINGS, "Stop"), ["bell"]);
         assert_eq!(it.own_hooks(SETTINGS), 0);
     }),
+    // A link that came with a repository.
+    ("a project whose links lead to the user's own files", |it| {
+        it.repository();
+        it.write("~/.bashrc", "alias ll='ls -l'\n").write("../other/CLAUDE.md", "# Other\n");
+        for to in ["~/.bashrc", "../other/CLAUDE.md", ".git/HEAD", "~/not-there"] {
+            for name in ["CLAUDE.md", ".gitignore"] {
+                it.link(name, it.path(to)).refuses("install", "is no file of the project");
+                let run = it.with_adapters(&["install"]);
+                assert!(run.stderr.contains("--skip-project-files"), "{run:#?}");
+                fs_err::remove_file(it.path(name)).unwrap();
+            }
+        }
+        it.link("CLAUDE.md", "/dev/zero").refuses("install", "CLAUDE.md");
+        it.with_adapters(&["install", "--skip-project-files"]).succeeded();
+        fs_err::remove_file(it.path("CLAUDE.md")).unwrap();
+        it.uninstall();
+        // Within the project they are the user's way to have two names for one file.
+        it.write("docs/agents.md", "# Agents\n").link("CLAUDE.md", "docs/agents.md");
+        it.link("docs/here", "..").link("AGENTS.md", "docs/here/CLAUDE.md");
+        it.there_and_back_but(&["demo-project/.gitignore"]);
+    }),
+    ("a command that its user has put something around run twice, or left to fail", |it| {
+        let before = it.tree();
+        it.install();
+        it.rewrite(SETTINGS, |settings| {
+            for (event, around) in [("Stop", "timeout 5 @ || true"), ("Setup", "@; lint")] {
+                let command = &mut settings["hooks"][event][0]["hooks"][0]["command"];
+                *command = around.replace('@', command.as_str().unwrap()).into();
+            }
+        });
+        let installed = it.json(SETTINGS);
+        let said = it.install().stdout;
+        assert!(said.contains("is yours and runs our script, so no second one is added"), "{said}");
+        let mut left = it.json(SETTINGS);
+        left["hooks"]["Setup"][0]["id"] = "tma1".into();
+        assert_eq!(left, installed);
+        let said = it.uninstall().stdout;
+        assert!(said.contains("it stays, so change or remove it"), "{said}");
+        assert_eq!(it.json(SETTINGS)["hooks"].as_object().unwrap().len(), 1);
+        fs_err::remove_file(it.path(SETTINGS)).unwrap();
+        fs_err::remove_dir(it.path("~/.claude")).unwrap();
+        assert_same(&before, &it.tree());
+    }),
     // 8, 50, 51
     ("a path of one version, of a build or of an interpreter baked in", |it| {
         it.install();
@@ -747,7 +790,7 @@ const ROWS: &[Row] = &[
         it.write("~/.claude/skills/tma1-setup/notes.md", "mine\n");
         let before = it.exact_tree();
         let said = it.install().stdout;
-        assert!(said.contains("you have changed it, so it stays; --force"), "{said}");
+        assert!(said.contains("you have changed it, so it stays; install --force"), "{said}");
         assert_same(&before, &it.exact_tree());
         it.with_adapters(&["install", "--force"]).succeeded();
         assert_eq!(it.text(SKILL), ours);

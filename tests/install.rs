@@ -173,3 +173,62 @@ fn wrong_usage_exits_with_2() {
         assert_eq!(run.status, Some(2), "{run:#?}");
     }
 }
+
+#[test]
+fn a_place_that_is_not_there_is_named_with_what_to_do() {
+    let home = TestHome::new();
+    let run = home.tma1(&[&INSTALL[..], &["--project", "missing"]].concat());
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    assert!(run.stderr.starts_with("error: the project can't be found\n"), "{run:#?}");
+    assert!(run.stderr.contains("`missing`") && run.stderr.contains("\nhint: "), "{run:#?}");
+    let gone = home.tmp().join("gone");
+    fs_err::create_dir(&gone).unwrap();
+    let script = format!("rmdir '{}'; exec \"$@\"", gone.display());
+    let mut shell = home.command("/bin/sh");
+    shell.current_dir(&gone).args(["-c", &script, "sh"]).arg(home.binary()).args(INSTALL);
+    let run = Run::of(&mut shell, Duration::from_secs(30));
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    assert!(run.stderr.starts_with("error: the working directory can't be found\n"), "{run:#?}");
+    assert!(run.stderr.contains("\nhint: "), "{run:#?}");
+}
+
+#[test]
+fn a_name_of_a_file_does_not_steer_the_terminal() {
+    let home = TestHome::new();
+    let project = home.root().join("x\u{1b}[8m\nCreated y\r\u{202e}");
+    fs_err::create_dir(&project).unwrap();
+    let run = |more: &[&str]| {
+        home.tma1(&[&INSTALL[..], &["--project", project.to_str().unwrap()], more].concat())
+    };
+    let shown = |text: &str| {
+        assert!(text.contains(r"/x\u{1b}[8m\u{a}Created y\u{d}\u{202e}/CLAUDE.md"), "{text}");
+        assert!(!text.contains(['\u{1b}', '\r', '\u{202e}']), "{text:?}");
+    };
+    shown(&run(&["--dry-run"]).succeeded().stdout);
+    shown(&run(&[]).succeeded().stdout);
+    fs_err::write(project.join("CLAUDE.md"), "<!-- tma1:start -->\n").unwrap();
+    let refusal = run(&[]);
+    assert_eq!(refusal.status, Some(1), "{refusal:#?}");
+    shown(&refusal.stderr);
+}
+
+#[test]
+fn who_can_not_read_the_report_is_told_that_all_was_done() {
+    let run = |home: &TestHome, output: &str| {
+        let mut shell = home.command("/bin/sh");
+        shell.args(["-c", &format!("exec \"$@\" {output}"), "sh"]).arg(home.binary()).args(INSTALL);
+        Run::of(&mut shell, Duration::from_secs(30))
+    };
+    if cfg!(target_os = "linux") {
+        let home = TestHome::new();
+        let full = run(&home, ">/dev/full");
+        assert_eq!(full.status, Some(1), "{full:#?}");
+        assert!(full.stderr.starts_with("error: all was done, but the report"), "{full:#?}");
+        assert!(script(&home).is_file());
+    }
+    // Nobody wants to read it.
+    let home = TestHome::new();
+    let closed = run(&home, "| true");
+    assert_eq!((closed.status, closed.stderr.as_str()), (Some(0), ""));
+    assert!(script(&home).is_file());
+}

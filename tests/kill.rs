@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -270,4 +270,74 @@ fn without_the_right_to_write_somewhere_nothing_is_written_anywhere() {
             mode(&home, folder, 0o755);
         }
     }
+}
+
+#[test]
+fn a_group_that_a_user_is_not_in_is_kept_or_is_no_loss_or_is_in_the_way() {
+    const THEIRS: u32 = 12_345;
+    if !is_root() || Command::new("setpriv").arg("--version").output().is_err() {
+        skip("only root can give files to a group");
+        return;
+    }
+    let home = home_in_use();
+    give_away(&home);
+    let give = |name: &str, mode: u32| {
+        let path = home.home().join(name);
+        chown(&path, None, Some(THEIRS)).unwrap();
+        fs_err::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    };
+    let group = |name: &str| fs_err::metadata(home.home().join(name)).unwrap().gid();
+    // Whatever is created in this folder gets its group.
+    give(".claude/settings.json", 0o640);
+    give(".claude", 0o2775);
+    let before: Vec<_> = tree(home.root()).into_iter().map(Node::without_time).collect();
+    as_ordinary_user(&home, &with_both("install")).succeeded();
+    for name in [".claude/settings.json", ".claude/skills/tma1-recall/SKILL.md"] {
+        assert_eq!(group(name), THEIRS, "{name}");
+    }
+    as_ordinary_user(&home, &with_both("uninstall")).succeeded();
+    let after: Vec<_> = tree(home.root()).into_iter().map(Node::without_time).collect();
+    assert_eq!(after, before);
+    assert_eq!(group(".claude/settings.json"), THEIRS);
+    // What is ours as a whole may have any group.
+    as_ordinary_user(&home, &with_both("install")).succeeded();
+    let script = ".tma1/hooks/tma1-hook.sh";
+    fs_err::write(home.home().join(script), "").unwrap();
+    give(script, 0o755);
+    as_ordinary_user(&home, &with_both("install")).succeeded();
+    assert_eq!(group(script), NOBODY);
+    give(script, 0o755);
+    as_ordinary_user(&home, &with_both("uninstall")).succeeded();
+    assert!(!home.home().join(script).exists());
+    // The user's own file would lose the group.
+    give(".codex/config.toml", 0o640);
+    let run = as_ordinary_user(&home, &with_both("install"));
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    assert!(run.stderr.contains("a group (id 12345) that you are not in"), "{run:#?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_is_mounted_by_itself_is_left_with_all_others_and_the_user_is_told_why() {
+    let home = home_in_use();
+    let state = home.home().join(".claude.json");
+    let outside = home.tmp().join("state.json");
+    fs_err::copy(&state, &outside).unwrap();
+    // In a name space of its own, so that the mount is gone with the process.
+    let mut command = home.command("unshare");
+    let script = "mount --bind \"$1\" \"$2\" || exit 77; shift 2; exec \"$@\"";
+    command.args(["-m", "/bin/sh", "-c", script, "sh"]).arg(&outside).arg(&state);
+    command.arg(home.binary()).args(with_both("install"));
+    if !is_root() {
+        return skip("only root may mount a file");
+    }
+    let before = files(&home);
+    let run = Run::of(&mut command, LIMIT);
+    if run.status == Some(77) {
+        return skip("nothing can be mounted here");
+    }
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    assert!(run.stderr.contains(".claude.json can't be written"), "{run:#?}");
+    assert!(run.stderr.contains("mounted by itself"), "{run:#?}");
+    assert_eq!(files(&home), before);
 }

@@ -45,6 +45,9 @@ pub enum Agent {
 }
 
 impl Agent {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::ClaudeCode, Self::Codex];
+
     /// The agent's name on the command line, on the wire and in the log.
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,7 +66,7 @@ impl Agent {
 
     /// The agent of this [`name`](Self::name).
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::ClaudeCode, Self::Codex].into_iter().find(|agent| agent.name() == name)
+        Self::ALL.into_iter().find(|agent| agent.name() == name)
     }
 }
 

@@ -6,6 +6,7 @@ use std::io;
 use crate::cli::{ExitStatus, Printer};
 use crate::config::ConfigError;
 use crate::paths::PathsError;
+use crate::printable::printable;
 
 /// An error on its way to the user, with what to do next where that is known.
 #[derive(Debug)]
@@ -20,6 +21,11 @@ impl Failure {
         Self { error: error.into(), hint }
     }
 
+    /// The same with what it did not prevent.
+    pub(super) fn after(self, done: &'static str) -> Self {
+        Self { error: self.error.context(done), hint: self.hint }
+    }
+
     /// Prints the error, its causes and the hint.
     pub fn report(&self, printer: Printer) -> ExitStatus {
         if self.is_broken_pipe() {
@@ -27,13 +33,14 @@ impl Failure {
             return ExitStatus::Done;
         }
         let label = console::style("error:").red().bold().for_stderr();
-        printer.error_line(format_args!("{label} {}", self.error));
+        // Names of files are in them, which may hold anything.
+        printer.error_line(format_args!("{label} {}", printable(&self.error.to_string())));
         for cause in self.error.chain().skip(1) {
-            printer.error_line(format_args!("  caused by: {cause}"));
+            printer.error_line(format_args!("  caused by: {}", printable(&cause.to_string())));
         }
         if let Some(hint) = &self.hint {
             let label = console::style("hint:").cyan().bold().for_stderr();
-            printer.error_line(format_args!("{label} {hint}"));
+            printer.error_line(format_args!("{label} {}", printable(hint)));
         }
         ExitStatus::Failed
     }

@@ -9,6 +9,7 @@ mod install;
 mod log;
 mod mcp_serve;
 mod printer;
+mod prompt;
 mod serve;
 mod uninstall;
 

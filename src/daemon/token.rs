@@ -23,17 +23,21 @@ impl Token {
         })
     }
 
-    /// The token in the file `path`, made anew if there is none, or none that was always private.
+    /// The token in the file `path`, made anew if there is none, or none that was always private. A
+    /// file of somebody else's is left alone.
     pub(super) fn read_or_create(path: &Path) -> io::Result<Self> {
-        let found = fs_err::metadata(path).and_then(|metadata| {
-            let is_private = platform::attributes(&metadata).mode | 0o700 == 0o700;
-            if is_private { Self::read(path) } else { Err(ErrorKind::InvalidData.into()) }
-        });
-        match found {
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidData) => {
-                Self::create(path)
-            }
-            found => found,
+        let text = match fs_err::read_to_string(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Self::create(path),
+            text => text?,
+        };
+        if !text.trim().bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let message = format!("`{}` is in the way: it is no token of tma1", path.display());
+            return Err(io::Error::new(ErrorKind::InvalidData, message));
+        }
+        let is_private = platform::attributes(&fs_err::metadata(path)?).mode | 0o700 == 0o700;
+        match Self::parse(text.trim()) {
+            Some(token) if is_private => Ok(token),
+            _ => Self::create(path),
         }
     }
 
@@ -94,14 +98,20 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_token_gets_one() {
+    fn a_file_with_less_than_a_token_gets_one_and_that_of_somebody_else_stays() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("token");
-        for text in ["", "abc", &"g".repeat(64)] {
+        for text in ["", "abc\n"] {
             fs_err::write(&path, text).unwrap();
             assert_eq!(Token::read(&path).unwrap_err().kind(), ErrorKind::InvalidData);
             Token::read_or_create(&path).unwrap();
             Token::read(&path).unwrap();
+        }
+        for theirs in ["my token", &"g".repeat(64)] {
+            fs_err::write(&path, theirs).unwrap();
+            let error = Token::read_or_create(&path).unwrap_err();
+            assert!(error.to_string().ends_with("is no token of tma1"), "{error}");
+            assert_eq!(fs_err::read_to_string(&path).unwrap(), theirs);
         }
     }
 

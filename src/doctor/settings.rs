@@ -86,7 +86,7 @@ pub(super) fn own_handlers(settings: &Value, script: &OwnScript) -> Vec<Handler>
             })
         })
     });
-    handlers.filter(|handler| script.is_command(handler.command())).collect()
+    handlers.filter(|handler| script.is_used_by(handler.command())).collect()
 }
 
 fn items(value: &Value) -> impl Iterator<Item = (usize, &Value)> {

@@ -81,7 +81,10 @@ impl Subject<'_> {
     ) -> Vec<Artifact> {
         let binary = Binary::InPlace(program.to_owned());
         let site = Site { paths: self.paths, binary: &binary, port: self.port(), project };
-        site.artifacts(&[agent]).unwrap_or_default()
+        let mut artifacts = site.artifacts(&[agent]).unwrap_or_default();
+        // An earlier one may have put its block into any of a project's instructions.
+        artifacts.retain(|artifact| artifact.wanted || artifact.project.is_some());
+        artifacts
     }
 
     /// The file with the hooks of an agent, and ours.

@@ -133,6 +133,12 @@ pub fn may_give_to_group(group: u32) -> bool {
         || getgroups().is_ok_and(|groups| groups.iter().any(|own| own.as_raw() == group))
 }
 
+/// Whether a file that is created in `folder` gets the group of that, whoever creates it.
+pub fn hands_down_group(folder: Attributes) -> bool {
+    const SET_GROUP_ID: u32 = 0o2000;
+    cfg!(target_os = "macos") || folder.mode & SET_GROUP_ID != 0
+}
+
 /// Whether this process may create files in `directory`.
 pub fn is_writable_dir(directory: &Path) -> bool {
     access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()

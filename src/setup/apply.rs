@@ -70,6 +70,11 @@ impl ApplyError {
                 "another program keeps writing the file; quit running agents, then try again"
                     .to_owned()
             }
+            Self::Write { source, .. } if source.kind() == ErrorKind::ResourceBusy => {
+                "every file is as it was; this one is mounted by itself, as containers do it: mount \
+                 its folder instead"
+                    .to_owned()
+            }
             Self::Write { .. } => {
                 "every file is as it was; mend the reason, then try again".to_owned()
             }
@@ -97,7 +102,7 @@ pub type Redo<'r> = &'r dyn Fn(&Change) -> Option<Change>;
 /// Takes every step of `plan`.
 pub fn apply(plan: &Plan, redo: Redo<'_>, disk: &impl Disk) -> Result<(), ApplyError> {
     for change in plan.changes() {
-        change.target.require_writable()?;
+        change.target.require_replaceable()?;
     }
     for leftover in leftovers(plan) {
         // What can't be removed now does no harm, and the next run tries again.

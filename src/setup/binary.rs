@@ -6,6 +6,9 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::config::Environment;
 
+/// The name of a copy of the program.
+pub(super) const PROGRAM: &str = "tma1";
+
 /// How this program was started.
 #[derive(Debug, Clone)]
 pub struct Started {
@@ -56,7 +59,7 @@ impl Started {
             .find(|path| self.is_program(path))
             .ok_or_else(|| ProgramGone(self.executable.clone()))?;
         if in_build_folder(&path) || in_temporary_folder(&path, environment, home) {
-            Ok(Binary::Copy { from: path, to: bin.join("tma1") })
+            Ok(Binary::Copy { from: path, to: bin.join(PROGRAM) })
         } else {
             Ok(Binary::InPlace(path))
         }

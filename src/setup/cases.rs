@@ -191,14 +191,43 @@ fn what_the_user_added_meanwhile_stays() {
 }
 
 #[test]
-fn a_script_of_somebody_else_is_in_the_way_of_an_install_and_stays_at_an_uninstall() {
-    let home = Home::new();
-    home.write(".tma1/hooks/tma1-hook.sh", "#!/bin/sh\necho mine\n");
-    let before = home.tree();
-    let error = home.install().unwrap_err().to_string();
-    assert!(error.ends_with("is in the way: it is not a file of tma1"), "{error}");
-    assert!(home.uninstall().unwrap().is_empty());
-    assert_eq!(home.tree(), before);
+fn a_script_at_our_path_is_ours_whatever_is_in_it() {
+    const SCRIPT: &str = ".tma1/hooks/tma1-hook.sh";
+    for text in ["", "#!/bin/sh\n", "#!/bin/bash\ncurl -sf -m 0.5 http://127.0.0.1:14318\n"] {
+        let home = Home::new();
+        home.write(SCRIPT, text);
+        home.write(".tma1/hooks/mine.sh", text);
+        home.install().unwrap();
+        let written = fs_err::read_to_string(home.path(SCRIPT)).unwrap();
+        assert!(written.contains("Written by `tma1 install"), "{written}");
+        // Also by an uninstall, with a receipt and without.
+        for folder in ["receipts", "none"] {
+            home.write(SCRIPT, text);
+            drop(fs_err::remove_dir_all(home.path(".tma1").join(folder)));
+            home.uninstall().unwrap();
+            assert!(!home.path(SCRIPT).exists());
+            home.install().unwrap();
+        }
+        home.uninstall().unwrap();
+        assert_eq!(fs_err::read_to_string(home.path(".tma1/hooks/mine.sh")).unwrap(), text);
+    }
+}
+
+#[test]
+fn what_a_link_at_the_path_of_our_script_leads_to_is_not_ours() {
+    for (link, to) in [(".tma1/hooks", "../own"), (".tma1/hooks/tma1-hook.sh", "../../own/mine")] {
+        let home = Home::new();
+        for file in ["own/tma1-hook.sh", "own/mine"] {
+            home.write(file, "#!/bin/sh\necho mine\n");
+        }
+        fs_err::create_dir_all(home.path(link).parent().unwrap()).unwrap();
+        symlink(to, home.path(link)).unwrap();
+        let before = home.tree();
+        let error = home.install().unwrap_err().to_string();
+        assert!(error.ends_with("is in the way: it is not a file of tma1"), "{error}");
+        assert!(home.uninstall().unwrap().is_empty());
+        assert_eq!(home.tree(), before);
+    }
 }
 
 #[test]
@@ -284,7 +313,7 @@ fn a_file_that_appeared_since_planning_is_not_replaced() {
 #[test]
 fn what_may_not_be_changed_is_refused_before_anything_is_written() {
     type Prepare = fn(&Home);
-    let cases: [(&str, Prepare); 13] = [
+    let cases: [(&str, Prepare); 14] = [
         ("read-only", |home| {
             home.chmod(".claude/settings.json", 0o444);
         }),
@@ -313,6 +342,7 @@ fn what_may_not_be_changed_is_refused_before_anything_is_written() {
         ("lock-is-a-folder", |home| {
             fs_err::create_dir_all(home.path(".tma1/install.lock")).unwrap();
         }),
+        ("file-for-own-folder", |home| home.write(".tma1/receipts", "mine")),
         ("own-folder-dangling", |home| symlink("gone", home.path(".tma1")).unwrap()),
         ("nix-store", |home| {
             let settings = home.path(".claude/settings.json");

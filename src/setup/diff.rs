@@ -1,7 +1,7 @@
 //! A plan as the user reads it.
 
 use std::fmt::{self, Display, Formatter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use console::style;
 use serde::Serialize;
@@ -9,6 +9,7 @@ use similar::udiff::UnifiedDiffHunk;
 use similar::{ChangeTag, TextDiff};
 
 use crate::paths::Paths;
+use crate::printable::printable;
 use crate::setup::plan::{Change, Note, Plan, Step};
 
 /// Lines shown around a change.
@@ -48,6 +49,9 @@ impl Display for Report<'_> {
             write!(f, "{verb} {}", self.paths.display(change.path()))?;
             write_tally(f, change)?;
         }
+        for path in purged(self.plan) {
+            writeln!(f, "{} {}", Action::Remove.past(), self.paths.display(path))?;
+        }
         for note in self.plan.notes() {
             let verb = if note.stays() { "Skipped" } else { "Note on" };
             writeln!(f, "{verb} {} \u{2014} {}", self.paths.display(&note.path), note.reason)?;
@@ -65,6 +69,14 @@ impl Display for Summary<'_> {
         }
         Ok(())
     }
+}
+
+/// The files and folders that a purge takes, each folder after what is in it.
+fn purged(plan: &Plan) -> impl Iterator<Item = &Path> {
+    plan.purged().iter().flat_map(|purged| {
+        let folder = purged.whole.then_some(&purged.path);
+        purged.files.iter().chain(folder).map(PathBuf::as_path)
+    })
 }
 
 fn write_tally(f: &mut Formatter<'_>, change: &Change) -> fmt::Result {
@@ -115,6 +127,8 @@ pub struct PlanJson {
     dry_run: bool,
     changes: Vec<ChangeJson>,
     folders: Vec<FolderJson>,
+    /// What a purge takes, each folder after what is in it.
+    purged: Vec<String>,
     skipped: Vec<NoteJson>,
     notes: Vec<NoteJson>,
 }
@@ -161,6 +175,7 @@ impl PlanJson {
                     Step::Change(_) => None,
                 })
                 .collect(),
+            purged: purged(plan).map(|path| path.display().to_string()).collect(),
             skipped: plan.notes().iter().filter(|note| note.stays()).map(NoteJson::new).collect(),
             notes: plan.notes().iter().filter(|note| !note.stays()).map(NoteJson::new).collect(),
         }
@@ -212,8 +227,12 @@ impl Display for Diff<'_> {
                 Step::RemoveFolder(path) => self.write_folder(f, "removed", path)?,
             }
         }
+        for path in purged(self.plan) {
+            let name = printable(&self.paths.display(path));
+            writeln!(f, "{} {name}", Action::Remove.future())?;
+        }
         for note in self.plan.notes() {
-            let name = printable(&self.paths.display(&note.path));
+            let name = self.paths.display(&note.path);
             let verb = if note.stays() { " stays" } else { "" };
             writeln!(f, "{name}{verb}: {}", note.reason)?;
         }
@@ -223,7 +242,7 @@ impl Display for Diff<'_> {
 
 impl Diff<'_> {
     fn write_folder(&self, f: &mut Formatter<'_>, what: &str, path: &Path) -> fmt::Result {
-        let name = printable(&self.paths.display(path));
+        let name = self.paths.display(path);
         writeln!(f, "{}\n", style(format_args!("{what} folder {name}/")).bold())
     }
 
@@ -239,9 +258,9 @@ impl Diff<'_> {
 
 /// What the file is called before and after, with what is to be known about it.
 fn names(change: &Change, paths: &Paths) -> [String; 2] {
-    let name = printable(&paths.display(change.path()));
+    let name = paths.display(change.path());
     let link = if change.target.through_link {
-        format!(" -> {}", printable(&paths.display(&change.target.resolved)))
+        format!(" -> {}", paths.display(&change.target.resolved))
     } else {
         String::new()
     };
@@ -282,7 +301,7 @@ fn write_hunk(f: &mut Formatter<'_>, hunk: &UnifiedDiffHunk<'_, '_, '_, str>) ->
     writeln!(f, "{}", style(hunk.header()).cyan())?;
     for change in hunk.iter_changes() {
         let value = change.value();
-        let line = printable(value.strip_suffix('\n').unwrap_or(value));
+        let line = printable_line(value.strip_suffix('\n').unwrap_or(value));
         let line = style(format!("{}{line}", change.tag()));
         let line = match change.tag() {
             ChangeTag::Equal => line,
@@ -300,6 +319,7 @@ fn write_hunk(f: &mut Formatter<'_>, hunk: &UnifiedDiffHunk<'_, '_, '_, str>) ->
 fn write_summary(f: &mut Formatter<'_>, plan: &Plan) -> fmt::Result {
     let count = |action| plan.changes().filter(|change| Action::of(change) == action).count();
     let [created, updated, removed] = [Action::Create, Action::Update, Action::Remove].map(count);
+    let removed = removed + plan.purged().iter().map(|folder| folder.files.len()).sum::<usize>();
     let all = created + updated + removed;
     if all == 0 {
         return writeln!(f, "Nothing would change.");
@@ -312,22 +332,10 @@ fn write_summary(f: &mut Formatter<'_>, plan: &Plan) -> fmt::Result {
     writeln!(f, "{}. Nothing was written.", parts.join(", "))
 }
 
-/// `text` with what would steer the terminal made visible. A tab stays, and so does a carriage
-/// return at the end of a line: both are harmless there.
-fn printable(text: &str) -> String {
-    let body = text.strip_suffix('\r').unwrap_or(text);
-    let steers = |c: char| {
-        (c.is_control() && c != '\t')
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut visible = String::with_capacity(text.len());
-    for c in body.chars() {
-        if steers(c) {
-            visible.extend(c.escape_unicode());
-        } else {
-            visible.push(c);
-        }
-    }
-    visible.push_str(text.get(body.len()..).unwrap_or_default());
-    visible
+/// A line of a file with what would steer the terminal made visible. A tab stays, and so does a
+/// carriage return at the end: both are harmless there.
+fn printable_line(line: &str) -> String {
+    let body = line.strip_suffix('\r').unwrap_or(line);
+    let parts: Vec<_> = body.split('\t').map(printable).collect();
+    parts.join("\t") + line.get(body.len()..).unwrap_or_default()
 }

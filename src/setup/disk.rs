@@ -55,7 +55,9 @@ impl Disk for OperatingSystem {
 
     fn set_attributes(&self, file: &File, mode: u32, target: &Target) -> io::Result<()> {
         let replaced = target.before.as_ref();
-        platform::set_attributes(file, mode, replaced.map(|file| file.attributes.group))?;
+        // A group that can't be kept was found to be no loss.
+        let group = replaced.map(|file| file.attributes.group);
+        platform::set_attributes(file, mode, group.filter(|id| platform::may_give_to_group(*id)))?;
         if replaced.is_some() {
             platform::copy_extended_attributes(&target.resolved, file);
         }

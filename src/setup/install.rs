@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use crate::paths::Paths;
-use crate::setup::adapter::{Artifact, Content, Shared, Whole};
+use crate::setup::adapter::{Artifact, Content, Edited, Shared, Whole};
 use crate::setup::edit::hooks::Remark;
 use crate::setup::known::KnownEdits;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
@@ -41,26 +41,18 @@ pub(super) fn plan(
     let receipt = read_receipt(&mut plan, &paths.receipt())?;
     let mut kept = receipt.clone();
     for artifact in artifacts.iter().filter(|artifact| artifact.wanted) {
-        let target = plan.inspect(&artifact.path)?;
-        let planned = match &artifact.content {
-            Content::Whole(whole) => {
-                install_whole(artifact, whole, target, receipt.record(&artifact.path), options)?
-            }
-            Content::Shared(shared) => {
-                let (planned, remark) = install_shared(artifact, shared, target, known)?;
-                if let Some(remark) = remark {
-                    plan.note(&artifact.path, Reason::Remark(remark));
-                }
-                planned
-            }
-        };
-        match planned {
+        let record = receipt.record(&artifact.path);
+        let planned = plan_artifact(&mut plan, artifact, record, options, known);
+        match planned.map_err(|error| artifact.explained(error))? {
             Planned::Stays(reason) => plan.note(&artifact.path, reason),
-            // A purge takes its folder, so an uninstall needs to know nothing of it.
+            // A purge takes it by its name, so an uninstall needs to know nothing of it.
             Planned::InPlace(_) if artifact.is_kept() => {}
             Planned::Change(change, _) if artifact.is_kept() => plan.push(*change),
             Planned::InPlace(record) => note_if_known(&mut kept, artifact, record),
             Planned::Change(change, record) => {
+                if is_anew(artifact, &change, receipt.record(&artifact.path)) {
+                    kept.forget(&artifact.path);
+                }
                 kept.note(&artifact.path, record);
                 plan.push(*change);
             }
@@ -68,17 +60,46 @@ pub(super) fn plan(
     }
     let swept = sweep::plan(&mut plan, &mut kept, artifacts, paths)?;
     remove_swept(&mut plan, &mut kept, &swept, artifacts);
-    // Our own folder is made for the lock and goes with it, the other one with a purge.
-    let goes_otherwise = [paths.root.clone(), paths.bin()];
-    for folder in
-        plan.created_folders().filter(|folder| !goes_otherwise.iter().any(|f| f == folder))
-    {
+    // Those on the way to our own folder are made for the lock and go with it, the other one with a
+    // purge.
+    let goes_otherwise = |folder: &&Path| paths.root.starts_with(folder) || **folder == paths.bin();
+    for folder in plan.created_folders().filter(|folder| !goes_otherwise(folder)) {
         kept.note_folder(folder);
     }
     if kept != receipt || !plan.is_empty() {
         plan.record_first(&paths.receipt(), &kept)?;
     }
     Ok(plan)
+}
+
+fn plan_artifact(
+    plan: &mut Plan,
+    artifact: &Artifact,
+    record: Option<&Record>,
+    options: Options,
+    known: &KnownEdits,
+) -> Result<Planned, PlanError> {
+    let target = plan.inspect(&artifact.path)?;
+    if let Some(project) = &artifact.project {
+        target.require_in_project(project)?;
+    }
+    match &artifact.content {
+        Content::Whole(whole) => install_whole(artifact, whole, target, record, options),
+        Content::Shared(shared) => {
+            let (planned, remarks) = install_shared(artifact, shared, target, known)?;
+            for remark in remarks {
+                plan.note(&artifact.path, Reason::Remark(remark));
+            }
+            Ok(planned)
+        }
+    }
+}
+
+impl Artifact {
+    /// Why the artifact can't be installed, with how to do without it if that is possible.
+    fn explained(&self, error: PlanError) -> PlanError {
+        if self.project.is_some() { PlanError::Project(Box::new(error)) } else { error }
+    }
 }
 
 /// Adds the removal of the folders of ours that are left empty by the removal of the `swept` files.
@@ -115,6 +136,16 @@ fn note_if_known(kept: &mut Receipt, artifact: &Artifact, record: Record) {
     }
 }
 
+/// Whether a file that we created once is another one by now: with nothing of ours in it, it is the
+/// user's own.
+fn is_anew(artifact: &Artifact, change: &Change, record: Option<&Record>) -> bool {
+    let Content::Shared(shared) = &artifact.content else { return false };
+    let Some(before) = &change.target.before else { return false };
+    let holds_nothing = |edited: Edited| edited.bytes == before.bytes;
+    record.is_some_and(|record| record.created)
+        && shared.remove_from(&before.bytes, None).is_ok_and(holds_nothing)
+}
+
 fn install_whole(
     artifact: &Artifact,
     whole: &Whole,
@@ -134,7 +165,7 @@ fn install_whole(
             return Ok(Planned::InPlace(written));
         }
         let is_known = before.bytes == bytes
-            || whole.is_own(&before.bytes)
+            || whole.is_own(&target)
             || artifact.is_kept() && artifact.path.with_file_name(purge::MARKER).is_file()
             || record.is_some_and(|record| record.wrote(&before.bytes));
         match (whole, record) {
@@ -147,7 +178,7 @@ fn install_whole(
             }
         }
     }
-    target.require_writable()?;
+    target.require_replaceable()?;
     let after = Some(After { bytes, mode });
     let change = Change { target, after, why: artifact.why, hooks: None };
     Ok(Planned::Change(Box::new(change), written))
@@ -158,20 +189,20 @@ fn install_shared(
     shared: &Shared,
     target: Target,
     known: &KnownEdits,
-) -> Result<(Planned, Option<Remark>), PlanError> {
+) -> Result<(Planned, Vec<Remark>), PlanError> {
     let edit = |text: &[u8]| shared.install_into(text);
     let (target, edited) = edit_whole(target, |text| known.edit(shared, text, None, edit))?;
     let edited =
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
     let record = Record { created: target.before.is_none(), sha256: None, trace: edited.trace };
     if target.before.as_ref().is_some_and(|before| before.bytes == edited.bytes) {
-        return Ok((Planned::InPlace(record), edited.remark));
+        return Ok((Planned::InPlace(record), edited.remarks));
     }
     target.require_writable()?;
     let mode = target.before.as_ref().map_or(shared.mode_of_new(), |before| before.attributes.mode);
     let after = Some(After { bytes: edited.bytes, mode });
     let change = Change { target, after, why: artifact.why, hooks: edited.hooks };
-    Ok((Planned::Change(Box::new(change), record), edited.remark))
+    Ok((Planned::Change(Box::new(change), record), edited.remarks))
 }
 
 impl Whole {
@@ -195,11 +226,19 @@ impl Whole {
         }
     }
 
-    /// Whether `bytes` are a former version of the file, by themselves.
-    pub(super) fn is_own(&self, bytes: &[u8]) -> bool {
+    /// Whether the file that is there is ours by what it is, or by where.
+    ///
+    /// A script at our own path is ours whatever is in it, as the agents run it for us: an earlier
+    /// version or half of one. What a link leads to is elsewhere, and ours only by its head.
+    pub(super) fn is_own(&self, target: &Target) -> bool {
         const SCRIPT_HEAD: &[u8] = b"Written by `tma1 install";
+        let has_head =
+            |bytes: &[u8]| bytes.windows(SCRIPT_HEAD.len()).any(|part| part == SCRIPT_HEAD);
         match self {
-            Self::Script(_) => bytes.windows(SCRIPT_HEAD.len()).any(|part| part == SCRIPT_HEAD),
+            Self::Script(_) => {
+                !target.through_link
+                    || target.before.as_ref().is_some_and(|file| has_head(&file.bytes))
+            }
             Self::Program(_) | Self::Text(_) | Self::Marker => false,
         }
     }

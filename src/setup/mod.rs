@@ -15,6 +15,8 @@ pub mod lock;
 pub mod plan;
 pub mod purge;
 pub mod receipt;
+pub mod registration;
+mod remains;
 mod replacement;
 pub mod script;
 mod sweep;
@@ -107,6 +109,7 @@ impl Task {
         let lock = Lock::acquire(paths)?;
         drop(plan);
         let taken = self.carry_out_locked(artifacts, paths, &known, disk);
+        let taken = taken.map(|taken| taken.after_making(lock.new_folders()));
         drop(lock);
         taken
     }

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use crate::platform::{self, Attributes};
 use crate::setup::adapter::EditError;
 use crate::setup::edit::hooks::{Remark, Tally};
+use crate::setup::purge::{Purge, Purged};
 use crate::setup::receipt::Receipt;
 use crate::setup::target::{Refusal, Snapshot, Target};
 
@@ -65,6 +66,8 @@ pub struct Plan {
     notes: Vec<Note>,
     /// The folders of all files that were looked at, changed or not.
     folders: BTreeSet<PathBuf>,
+    /// What is taken beyond the steps, without a way back.
+    purge: Purge,
 }
 
 /// What the user should know about a file; most often that it stays as it is although it might be
@@ -78,7 +81,7 @@ pub struct Note {
 }
 
 /// Why a file stays as it is, or what follows if it does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// It is not there.
     Absent,
@@ -90,6 +93,14 @@ pub enum Reason {
     Foreign,
     /// It is the user's history, not scaffolding.
     Kept,
+    /// The registration of this name needs it.
+    InUse(String),
+    /// It is a folder with files of others in it.
+    HoldsOthers,
+    /// It is ours, but the user has changed it, and an uninstall takes no more than we wrote.
+    Changed,
+    /// It is of another profile, project or data directory; this command takes it.
+    Elsewhere(String),
     /// It is of an earlier version, and may have been changed since.
     Outdated,
     /// Whether it stays or not, its edit has a consequence.
@@ -101,15 +112,40 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Self::Absent => "it is not there",
             Self::NothingOfOurs => "there is nothing of ours in it",
-            Self::Modified => "you have changed it, so it stays; --force replaces it",
+            Self::Modified => "you have changed it, so it stays; install --force replaces it",
             Self::Foreign => "it is not ours, so it stays",
             Self::Kept => "left in place",
+            Self::HoldsOthers => "it also holds what is not of tma1, so it stays",
+            Self::Changed => "you have changed it, so it stays; remove it if you do not need it",
+            Self::Elsewhere(command) => {
+                return write!(f, "left in place; to take it away: {command}");
+            }
+            Self::InUse(by) => return write!(f, "left in place: {by} still uses it"),
             Self::Outdated => {
                 "it is of an earlier tma1 and may hold changes of yours, so it stays; \
                  remove it if you do not need it"
             }
             Self::Remark(remark) => return remark.fmt(f),
         })
+    }
+}
+
+impl Reason {
+    /// Whether a file that an uninstall leaves for this reason is still ours to take later.
+    pub(super) fn is_remembered(&self) -> bool {
+        matches!(self, Self::InUse(_) | Self::Changed)
+    }
+
+    /// Whether an uninstall leaves something of ours for this reason.
+    pub fn leaves_ours(&self) -> bool {
+        matches!(
+            self,
+            Self::InUse(_)
+                | Self::Changed
+                | Self::Elsewhere(_)
+                | Self::HoldsOthers
+                | Self::Outdated
+        )
     }
 }
 
@@ -134,9 +170,15 @@ pub enum PlanError {
         /// Why.
         reason: EditError,
     },
+    /// The same for a file of a project, which an install can do without.
+    #[error(transparent)]
+    Project(Box<PlanError>),
     /// A file that we need is somebody else's.
     #[error("{} is in the way: it is not a file of tma1", .0.display())]
     Foreign(PathBuf),
+    /// The receipt could not tell an uninstall of a file.
+    #[error("{} can't be installed into: its name is not UTF-8 text", .0.display())]
+    NotText(PathBuf),
     /// The program can't be copied.
     #[error("the program can't be copied")]
     Program(#[source] io::Error),
@@ -147,8 +189,15 @@ impl PlanError {
     pub fn hint(&self) -> String {
         match self {
             Self::Refused(refusal) => refusal.hint(),
+            Self::Edit { reason: reason @ EditError::Markdown(_), .. } => {
+                format!("{}; --skip-project-files leaves it alone", reason.hint())
+            }
             Self::Edit { reason, .. } => reason.hint(),
+            Self::Project(error) => {
+                format!("{}, or leave the project alone: --skip-project-files", error.hint())
+            }
             Self::Foreign(_) => "move it away, then try again".to_owned(),
+            Self::NotText(_) => "rename it, then try again".to_owned(),
             Self::Program(_) => "start tma1 by a path that leads to its file".to_owned(),
         }
     }
@@ -189,6 +238,11 @@ impl Plan {
         }
     }
 
+    /// Whether something is said of a file.
+    pub(super) fn has_note_on(&self, path: &Path) -> bool {
+        self.notes.iter().any(|note| note.path == path)
+    }
+
     /// Follows `path` to a file that the plan is about, as it will be after the steps so far.
     pub(super) fn inspect(&mut self, path: &Path) -> Result<Target, Refusal> {
         let mut target = Target::inspect(path)?;
@@ -219,15 +273,19 @@ impl Plan {
     /// Adds the receipt after everything that it tells of; one that tells of nothing goes.
     pub(super) fn record_last(&mut self, path: &Path, receipt: &Receipt) -> Result<(), PlanError> {
         let target = self.inspect(path)?;
-        let after = (!receipt.is_empty())
-            .then(|| After { bytes: receipt.to_bytes().into(), mode: PRIVATE });
+        let after = if receipt.is_empty() {
+            None
+        } else {
+            let bytes = receipt.to_bytes().map_err(PlanError::NotText)?.into();
+            Some(After { bytes, mode: PRIVATE })
+        };
         let is_in_place = match (&target.before, &after) {
             (None, None) => true,
             (Some(file), Some(after)) => file.bytes == after.bytes,
             _ => false,
         };
         if !is_in_place {
-            target.require_writable()?;
+            target.require_replaceable()?;
             let why = "what an uninstall needs to know";
             self.push(Change { target, after, why, hooks: None });
         }
@@ -263,6 +321,38 @@ impl Plan {
                 (None, step) => self.steps.push(step),
             }
         }
+    }
+
+    /// The same with the making of `folders`, which were there when the steps were planned, for the
+    /// lock that they were planned under.
+    pub(super) fn after_making(mut self, folders: &[PathBuf]) -> Self {
+        let new = folders.iter().filter(|folder| !self.creates_folder(folder));
+        let new: Vec<_> = new.map(|folder| Step::CreateFolder(folder.clone())).collect();
+        if !self.steps.is_empty() {
+            self.recording += new.len();
+            self.steps.splice(0..0, new);
+        }
+        self
+    }
+
+    /// The same with the purge that goes with it, which knows better what becomes of its files.
+    #[must_use]
+    pub fn with_purge(mut self, purge: Purge) -> Self {
+        let decides_on = |path: &Path| {
+            let mut folders = purge.folders().iter().map(|folder| folder.path.as_path());
+            let mut kept = purge.notes().iter().map(|note| note.path.as_path());
+            folders.any(|folder| path.starts_with(folder))
+                || kept.any(|kept| path.starts_with(kept))
+        };
+        self.notes.retain(|note| !decides_on(&note.path));
+        self.notes.extend(purge.notes().iter().cloned());
+        self.purge = purge;
+        self
+    }
+
+    /// The folders from which files are taken for good.
+    pub fn purged(&self) -> &[Purged] {
+        self.purge.folders()
     }
 
     /// The steps, in the order in which they are taken.
@@ -308,7 +398,7 @@ impl Plan {
 
     /// Whether everything is in place.
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        self.steps.is_empty() && self.purge.is_empty()
     }
 }
 

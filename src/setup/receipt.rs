@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::setup::edit::trace::Trace;
+use crate::setup::target::Target;
 
 /// The version of the format. A receipt of a later one is not read, and replaced by the next install.
 const FORMAT: u32 = 1;
@@ -56,32 +57,59 @@ impl Receipt {
             .unwrap_or_default()
     }
 
-    /// The receipt as it is kept.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        // A map with paths for keys fails on a path that is not text, which no artifact has.
-        let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
+    /// The receipt as it is kept. Its format is text, so it can't tell of a path that is not; that
+    /// path is the error.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, PathBuf> {
+        let paths = self.files.keys().chain(&self.folders);
+        if let Some(path) = paths.into_iter().find(|path| path.to_str().is_none()) {
+            return Err(path.clone());
+        }
+        // With names that are text for keys, nothing else in it can fail.
+        let mut bytes = serde_json::to_vec_pretty(self).map_err(|_| PathBuf::new())?;
         bytes.push(b'\n');
-        bytes
+        Ok(bytes)
     }
 
-    /// What was done to the file at `path`.
+    /// The files that it knows of, each as it was named at its first install.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+
+    /// What was done to the file that `path` leads to, by whatever name.
     pub fn record(&self, path: &Path) -> Option<&Record> {
-        self.files.get(path)
+        self.files.get(self.known_name(path)?)
+    }
+
+    /// The name by which the receipt knows the file that `path` leads to.
+    fn known_name<'a>(&'a self, path: &'a Path) -> Option<&'a Path> {
+        if self.files.contains_key(path) {
+            return Some(path);
+        }
+        let resolved = Target::resolved(path);
+        self.paths().find(|known| Target::resolved(known) == resolved)
     }
 
     /// Takes in what is done to a file. What an earlier install found stays true as long as the file
     /// was there all the while.
     pub fn note(&mut self, path: &Path, later: Record) {
-        let record = self.files.entry(path.to_owned()).or_default();
+        let name = self.known_name(path).unwrap_or(path).to_owned();
+        let record = self.files.entry(name).or_default();
         record.created |= later.created;
         record.sha256 = later.sha256;
         record.trace.extend(later.trace);
     }
 
-    /// The texts below `folder` that are ours as a whole.
-    pub(super) fn texts_in<'a>(&'a self, folder: &'a Path) -> impl Iterator<Item = &'a Path> {
+    /// The texts below `folder` that are ours as a whole, by their names there.
+    pub(super) fn texts_in<'a>(&'a self, folder: &'a Path) -> impl Iterator<Item = PathBuf> {
+        let real_folder = Target::resolved(folder);
         let texts = self.files.iter().filter(|(_, record)| record.sha256.is_some());
-        texts.map(|(path, _)| path.as_path()).filter(move |path| path.starts_with(folder))
+        texts.filter_map(move |(path, _)| {
+            let below = match path.strip_prefix(folder) {
+                Ok(below) => below.to_owned(),
+                Err(_) => Target::resolved(path).strip_prefix(&real_folder).ok()?.to_owned(),
+            };
+            Some(folder.join(below))
+        })
     }
 
     /// Takes in a folder that was made.
@@ -101,7 +129,9 @@ impl Receipt {
 
     /// Forgets a file that is no longer installed.
     pub fn forget(&mut self, path: &Path) {
-        self.files.remove(path);
+        while let Some(name) = self.known_name(path).map(Path::to_owned) {
+            self.files.remove(&name);
+        }
     }
 
     /// Forgets a folder that is removed.
@@ -137,8 +167,21 @@ mod tests {
         let record = Record { created: true, sha256: Some(sha256(b"x")), ..Record::default() };
         receipt.note(Path::new("/a"), record);
         receipt.note_folder(Path::new("/b"));
-        assert_eq!(Receipt::read(&receipt.to_bytes()), receipt);
+        assert_eq!(Receipt::read(&receipt.to_bytes().unwrap()), receipt);
         assert!(receipt.record(Path::new("/a")).unwrap().wrote(b"x"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_not_text_is_named_and_not_dropped() {
+        use std::os::unix::ffi::OsStrExt;
+        let path = Path::new(std::ffi::OsStr::from_bytes(b"/home/\xff"));
+        let mut receipt = Receipt::default();
+        receipt.note_folder(path);
+        assert_eq!(receipt.to_bytes(), Err(path.to_owned()));
+        receipt.forget_folder(path);
+        receipt.note(path, Record::default());
+        assert_eq!(receipt.to_bytes(), Err(path.to_owned()));
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn plan(
             continue;
         }
         let mut explained = BTreeSet::new();
-        let former: Vec<_> = receipt.texts_in(&folder).map(Path::to_owned).collect();
+        let former: Vec<_> = receipt.texts_in(&folder).collect();
         for path in former.into_iter().filter(|path| !is_shipped(path)) {
             explained.extend(entry_of(&folder, &path));
             if sweep(plan, receipt, &path)? {
@@ -57,7 +57,7 @@ fn sweep(plan: &mut Plan, receipt: &mut Receipt, path: &Path) -> Result<bool, Pl
         before => before.is_some(),
     };
     if is_unchanged {
-        target.require_writable()?;
+        target.require_replaceable()?;
         let why = "no longer part of tma1";
         plan.push(Change { target, after: None, why, hooks: None });
     }
@@ -109,13 +109,13 @@ mod tests {
                 receipt.note_folder(home.path(file).parent().unwrap());
             }
         }
-        fs_err::write(path, receipt.to_bytes()).unwrap();
+        fs_err::write(path, receipt.to_bytes().unwrap()).unwrap();
         home
     }
 
     fn notes(plan: &Plan, home: &Home) -> Vec<(String, Reason)> {
         let notes = plan.notes().iter();
-        let notes = notes.map(|note| (home.paths.display(&note.path), note.reason));
+        let notes = notes.map(|note| (home.paths.display(&note.path), note.reason.clone()));
         notes.filter(|(_, reason)| !matches!(reason, Reason::Absent)).collect()
     }
 

@@ -78,6 +78,9 @@ pub enum Reason {
     /// A write would make it ours.
     #[error("{} belongs to another user", .0.display())]
     OtherOwner(PathBuf),
+    /// A file of the project that is none.
+    #[error("it leads to {}, which is no file of the project", .0.display())]
+    OutsideProject(PathBuf),
     /// A build of Nix, whose files never change.
     #[error("it lies in the Nix store ({})", .0.display())]
     NixStore(PathBuf),
@@ -104,6 +107,7 @@ impl Refusal {
             Reason::OtherOwner(_) => {
                 "run as the user whose home directory this is, without sudo".to_owned()
             }
+            Reason::OutsideProject(_) => "make it a file of its own".to_owned(),
             Reason::NixStore(_) => "make it an ordinary file, try again, and copy the hooks into \
                  your Nix configuration"
                 .to_owned(),
@@ -131,17 +135,61 @@ impl Target {
         })
     }
 
+    /// Requires that the file is one of `project`: a link that came with the project, as a clone of a
+    /// repository brings it, must not lead us to the user's own files, nor to those of Git.
+    pub fn require_in_project(&self, project: &Path) -> Result<(), Refusal> {
+        let refuse = |reason| Refusal { path: self.path.clone(), reason };
+        let root =
+            fs_err::canonicalize(project).map_err(|error| refuse(Reason::Unreadable(error)))?;
+        let leads = || refuse(Reason::OutsideProject(self.resolved.clone()));
+        let inside = self.resolved.strip_prefix(root).map_err(|_| leads())?;
+        if inside.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
+            return Err(leads());
+        }
+        Ok(())
+    }
+
+    /// The file that `path` leads to; `path` itself if that can't be told.
+    pub(super) fn resolved(path: &Path) -> PathBuf {
+        resolve(path).unwrap_or_else(|_| path.to_owned())
+    }
+
     /// The folder of the file.
     pub fn folder(&self) -> &Path {
         self.resolved.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Requires that the file may be changed, or created.
+    /// Requires that the file may be changed with all that the system keeps about it, or created.
     pub fn require_writable(&self) -> Result<(), Refusal> {
+        self.require_replaceable()?;
+        let group = self.before.as_ref().map(|before| before.attributes.group);
+        match group.filter(|group| !self.may_keep_group(*group)) {
+            None => Ok(()),
+            Some(group) => self.refuse(Reason::OtherGroup(group)),
+        }
+    }
+
+    /// Requires that the file may be removed, or replaced by one that is wholly ours.
+    pub fn require_replaceable(&self) -> Result<(), Refusal> {
         match self.obstacle() {
             None => Ok(()),
-            Some(reason) => Err(Refusal { path: self.path.clone(), reason }),
+            Some(reason) => self.refuse(reason),
         }
+    }
+
+    fn refuse(&self, reason: Reason) -> Result<(), Refusal> {
+        Err(Refusal { path: self.path.clone(), reason })
+    }
+
+    /// Whether a new file in the place of this one can have its group.
+    fn may_keep_group(&self, group: u32) -> bool {
+        let hands_it_down = || {
+            fs_err::metadata(self.folder()).is_ok_and(|folder| {
+                let folder = platform::attributes(&folder);
+                folder.group == group && platform::hands_down_group(folder)
+            })
+        };
+        platform::may_give_to_group(group) || hands_it_down()
     }
 
     fn obstacle(&self) -> Option<Reason> {
@@ -154,9 +202,6 @@ impl Target {
                 Some(Reason::OtherOwner(self.resolved.clone()))
             }
             Some(file) if file.mode & OWNER_WRITES == 0 => Some(Reason::ReadOnly),
-            Some(file) if !platform::may_give_to_group(file.group) => {
-                Some(Reason::OtherGroup(file.group))
-            }
             Some(file) if file.hard_links > 1 => Some(Reason::HardLinks(file.hard_links)),
             _ => folder_obstacle(self.folder()),
         }
@@ -186,6 +231,9 @@ impl Snapshot {
         let metadata = match fs_err::symlink_metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return Err(Reason::NotAFolder(first_file(path)));
+            }
             Err(error) => return Err(Reason::Unreadable(error)),
         };
         if !metadata.is_file() {

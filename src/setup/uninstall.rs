@@ -11,7 +11,9 @@ use crate::setup::edit::lines;
 use crate::setup::install::read_receipt;
 use crate::setup::known::KnownEdits;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
-use crate::setup::receipt::Record;
+use crate::setup::receipt::{Receipt, Record};
+use crate::setup::registration::Remaining;
+use crate::setup::remains;
 use crate::setup::replacement::is_temporary;
 use crate::setup::sweep;
 use crate::setup::target::Target;
@@ -25,41 +27,82 @@ pub(super) fn plan(
     let mut plan = Plan::default();
     let receipt = read_receipt(&mut plan, &paths.receipt())?;
     let mut kept = receipt.clone();
+    let remaining = Remaining::beside(artifacts, &receipt, paths);
     for artifact in artifacts.iter().rev() {
         let target = plan.inspect(&artifact.path)?;
         let record = receipt.record(&artifact.path);
         let planned = match &artifact.content {
-            Content::Whole(whole) => remove_whole(artifact, whole, target, record)?,
+            Content::Whole(whole) => {
+                let user = remaining.user_of(&target.resolved, paths);
+                let user = user.map(|user| paths.display(&user.path));
+                remove_whole(artifact, whole, target, record, user)?
+            }
             Content::Shared(shared) => {
-                let (planned, remark) = remove_shared(artifact, shared, target, record, known)?;
-                if let Some(remark) = remark {
+                let (planned, remarks) = remove_shared(artifact, shared, target, record, known)?;
+                for remark in remarks {
                     plan.note(&artifact.path, Reason::Remark(remark));
                 }
                 planned
             }
         };
         match planned {
-            Ok(change) => plan.push(change),
-            Err(reason) => plan.note(&artifact.path, reason),
+            Ok(change) => {
+                plan.push(change);
+                kept.forget(&artifact.path);
+            }
+            Err(reason) => {
+                if !reason.is_remembered() {
+                    kept.forget(&artifact.path);
+                }
+                plan.note(&artifact.path, reason);
+            }
         }
-        kept.forget(&artifact.path);
     }
     sweep::plan(&mut plan, &mut kept, artifacts, paths)?;
     let mut gone = removed_files(&plan);
     // The lock goes last, when nothing else of ours is there.
     gone.insert(paths.install_lock());
-    let made: Vec<_> = receipt.folders().map(Path::to_owned).collect();
-    for folder in [paths.hooks()].into_iter().chain(made) {
-        if remove_folder(&mut plan, &folder, &mut gone) {
-            kept.forget_folder(&folder);
-        }
-    }
+    remains::note_other_root(&mut plan, artifacts, paths);
+    remains::note(&mut plan, &mut kept, artifacts, &remaining, paths);
+    remove_folders(&mut plan, &mut kept, &mut gone, paths);
     plan.record_last(&paths.receipt(), &kept)?;
     if let (true, Some(folder)) = (kept.is_empty(), paths.receipt().parent()) {
         gone.insert(paths.receipt());
         remove_folder(&mut plan, folder, &mut gone);
     }
     Ok(plan)
+}
+
+/// Adds the removal of the folders of ours that are empty by then, and names the others.
+fn remove_folders(
+    plan: &mut Plan,
+    kept: &mut Receipt,
+    gone: &mut BTreeSet<PathBuf>,
+    paths: &Paths,
+) {
+    let files: Vec<_> = kept.paths().map(Target::resolved).collect();
+    let made: Vec<_> = kept.folders().map(Path::to_owned).collect();
+    let mut named: Vec<PathBuf> = Vec::new();
+    let receipt = Target::resolved(&paths.receipt());
+    let hooks = Some(Target::resolved(&paths.hooks())).filter(|hooks| {
+        !paths.hooks().is_symlink() && gone.iter().any(|file| file.starts_with(hooks))
+    });
+    for folder in hooks.into_iter().chain(made) {
+        if remove_folder(plan, &folder, gone) {
+            kept.forget_folder(&folder);
+            continue;
+        }
+        let holds = |path: &PathBuf| path.starts_with(&folder);
+        // The receipt is there until the end, and that end may be this one.
+        let is_explained = holds(&receipt)
+            || gone.contains(&folder)
+            || files.iter().any(holds)
+            || named.iter().any(holds);
+        if folder.is_dir() && !is_explained {
+            plan.note(&folder, Reason::HoldsOthers);
+            named.push(folder);
+        }
+    }
 }
 
 /// A change, or why there is none.
@@ -70,18 +113,23 @@ fn remove_whole(
     whole: &Whole,
     target: Target,
     record: Option<&Record>,
+    user: Option<String>,
 ) -> Result<Planned, PlanError> {
     let Some(before) = &target.before else { return Ok(Err(Reason::Absent)) };
-    let is_own = whole.is_own(&before.bytes)
+    let is_own = whole.is_own(&target)
         || record.is_some_and(|record| record.wrote(&before.bytes))
         || matches!(whole, Whole::Text(text) if text.as_bytes() == before.bytes);
     match (whole, is_own) {
         _ if artifact.is_kept() => return Ok(Err(Reason::Kept)),
-        (_, true) => {}
-        (_, false) if record.is_some() => return Ok(Err(Reason::Modified)),
+        (_, true) => {
+            if let Some(user) = user {
+                return Ok(Err(Reason::InUse(user)));
+            }
+        }
+        (_, false) if record.is_some() => return Ok(Err(Reason::Changed)),
         (_, false) => return Ok(Err(Reason::Foreign)),
     }
-    target.require_writable()?;
+    target.require_replaceable()?;
     Ok(Ok(Change { target, after: None, why: artifact.why, hooks: None }))
 }
 
@@ -91,30 +139,33 @@ fn remove_shared(
     target: Target,
     record: Option<&Record>,
     known: &KnownEdits,
-) -> Result<(Planned, Option<Remark>), PlanError> {
+) -> Result<(Planned, Vec<Remark>), PlanError> {
     if target.before.is_none() {
-        return Ok((Err(Reason::Absent), None));
+        return Ok((Err(Reason::Absent), Vec::new()));
     }
     let trace = record.map(|record| &record.trace);
     let edit = |text: &[u8]| shared.remove_from(text, trace);
     let (target, edited) = edit_whole(target, |text| known.edit(shared, text, trace, edit))?;
     let edited =
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
-    let Some(before) = &target.before else { return Ok((Err(Reason::Absent), None)) };
+    let Some(before) = &target.before else {
+        return Ok((Err(Reason::Absent), Vec::new()));
+    };
     if before.bytes == edited.bytes {
         let keeps = matches!(shared, Shared::Line(line) if lines::has(&before.bytes, line));
         let reason = if keeps { Reason::Kept } else { Reason::NothingOfOurs };
-        return Ok((Err(reason), None));
+        return Ok((Err(reason), edited.remarks));
     }
-    target.require_writable()?;
     let is_all_ours = record.is_some_and(|record| record.created);
     let after = if is_all_ours && shared.is_blank(&edited.bytes) {
+        target.require_replaceable()?;
         None
     } else {
+        target.require_writable()?;
         Some(After { bytes: edited.bytes, mode: before.attributes.mode })
     };
     let change = Change { target, after, why: artifact.why, hooks: edited.hooks };
-    Ok((Ok(change), edited.remark))
+    Ok((Ok(change), edited.remarks))
 }
 
 fn removed_files(plan: &Plan) -> BTreeSet<PathBuf> {

@@ -84,7 +84,7 @@ fn an_edit_of_a_file_that_somebody_else_changed_is_told_at_the_next_prompt() {
 #[cfg(target_os = "linux")]
 #[test]
 fn after_a_compaction_the_next_request_carries_the_whole_block() {
-    use crate::support::terminal::Terminal;
+    use crate::support::tui::Tui;
 
     let Some(claude) = ClaudeCode::installed() else {
         return;
@@ -99,7 +99,7 @@ fn after_a_compaction_the_next_request_carries_the_whole_block() {
         Turn::text("<summary>Notes were written.</summary>"),
         Turn::text("Going on."),
     ]);
-    let mut terminal = Terminal::start(&claude.terminal_command(&home, &mock));
+    let mut terminal = Tui::start(&claude.terminal_command(&home, &mock));
     terminal.wait_until("the start", || terminal.text().contains("bypasspermissions"));
     terminal.enter("write notes");
     terminal.wait_until("the answer", || terminal.text().contains("Thenotesarewritten."));

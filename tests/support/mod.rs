@@ -7,10 +7,12 @@ pub mod mcp;
 pub mod npm;
 pub mod process;
 pub mod snapshot;
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 pub mod terminal;
 pub mod transcript;
 pub mod tree;
+#[cfg(target_os = "linux")]
+pub mod tui;
 
 /// How many times as long the long tests are to run: `TMA1_TEST_SCALE`, 1 unless it is set.
 #[expect(clippy::disallowed_methods, reason = "it is the tests that are told")]

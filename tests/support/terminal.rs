@@ -1,83 +1,124 @@
-//! A program in a terminal, driven by keys.
+//! A program at a terminal, and a person who answers it.
 
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
+use fs_err::{File, OpenOptions};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tma1::clock;
 
 use super::process::signal;
 
-/// The longest that the program may take to show or do what is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_millis(100);
 
-/// A program in a terminal of its own, which `script` provides; it ends when this is dropped.
+/// What Ctrl-C sends.
+pub const INTERRUPT: &str = "\x03";
+
+/// How a program ended, and what was to be seen.
 #[derive(Debug)]
-pub struct Terminal {
-    child: Child,
-    keys: ChildStdin,
-    shown: Arc<Mutex<Vec<u8>>>,
+pub struct Seen {
+    /// The exit status; none after a signal.
+    pub status: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Everything that it wrote, with the sequences that move and colour.
+    pub raw: String,
 }
 
-impl Terminal {
-    /// Starts `command`, whose environment and directory are kept.
-    pub fn start(command: &Command) -> Self {
-        let words = std::iter::once(command.get_program()).chain(command.get_args());
-        let words: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();
-        let mut script = Command::new("script");
-        let line = shlex::try_join(words).unwrap();
-        script.args(["-q", "-e", "-f", "-c", &line, "/dev/null"]).env_clear();
-        script.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        if let Some(directory) = command.get_current_dir() {
-            script.current_dir(directory);
+impl Seen {
+    /// What it wrote, without these sequences.
+    pub fn text(&self) -> String {
+        console::strip_ansi_codes(&self.raw).replace('\r', "")
+    }
+}
+
+/// Runs `command` at a terminal, and gives it each answer once its question is to be seen.
+pub fn run_at_terminal(mut command: Command, answers: &[(&str, &str)]) -> Seen {
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let program_side = || {
+        let file = OpenOptions::new().read(true).write(true).open(&name).unwrap();
+        Stdio::from(file.into_parts().0)
+    };
+    command.stdin(program_side()).stdout(program_side()).stderr(program_side());
+    let mut child = command.spawn().unwrap();
+    // The sides of the program are its own now: when it ends, there is no more to read.
+    drop(command);
+    let mut terminal = File::from_parts(terminal.into(), "the terminal");
+    let mut screen = Screen::watch(terminal.try_clone().unwrap());
+    let mut from = 0;
+    for (question, answer) in answers {
+        from = screen.await_text(question, from);
+        terminal.write_all(answer.as_bytes()).unwrap();
+    }
+    let interrupts = answers.last().is_some_and(|(_, answer)| *answer == INTERRUPT);
+    while !screen.has_ended() {
+        if clock::monotonic() > screen.deadline {
+            signal("KILL", child.id());
         }
-        script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = script.spawn().unwrap();
-        let mut output = child.stdout.take().unwrap();
-        let keys = child.stdin.take().unwrap();
-        let shown = Arc::new(Mutex::new(Vec::new()));
-        let screen = Arc::clone(&shown);
+        // The first one is lost if the program was not reading yet: nobody else is at this terminal
+        // whom it would have signalled.
+        if interrupts {
+            drop(terminal.write_all(INTERRUPT.as_bytes()));
+        }
+    }
+    let status = child.wait().unwrap();
+    Seen { status: status.code(), signal: status.signal(), raw: screen.text }
+}
+
+struct Screen {
+    text: String,
+    news: Receiver<String>,
+    deadline: Instant,
+}
+
+impl Screen {
+    fn watch(mut terminal: File) -> Self {
+        let (sender, news) = channel();
         std::thread::spawn(move || {
-            let mut chunk = [0; 4096];
-            while let Ok(read @ 1..) = output.read(&mut chunk) {
-                screen.lock().unwrap().extend_from_slice(&chunk[..read]);
+            let mut bytes = [0; 4096];
+            // An error, where the other side is closed.
+            while let Ok(count @ 1..) = terminal.read(&mut bytes) {
+                if sender.send(String::from_utf8_lossy(&bytes[..count]).into_owned()).is_err() {
+                    break;
+                }
             }
         });
-        Self { child, keys, shown }
+        Self { text: String::new(), news, deadline: clock::monotonic() + LIMIT }
     }
 
-    /// Types a line, and enter a moment later: what comes at once is taken for pasted.
-    pub fn enter(&mut self, line: &str) {
-        self.keys.write_all(line.as_bytes()).unwrap();
-        std::thread::sleep(Duration::from_millis(500));
-        self.keys.write_all(b"\r").unwrap();
-    }
-
-    /// Waits until `condition` holds.
-    #[track_caller]
-    pub fn wait_until(&self, what: &str, mut condition: impl FnMut() -> bool) {
-        let deadline = clock::monotonic() + PATIENCE;
-        while !condition() {
-            assert!(clock::monotonic() < deadline, "{what} did not happen: {}", self.text());
-            std::thread::sleep(Duration::from_millis(50));
+    /// Waits until `text` is to be seen after the offset `from`, and returns where it ends.
+    fn await_text(&mut self, text: &str, from: usize) -> usize {
+        loop {
+            if let Some(at) = self.text[from..].find(text) {
+                return from + at + text.len();
+            }
+            assert!(self.hear(), "{text:?} is not to be seen in {:?}", self.text);
         }
     }
 
-    /// Everything that was shown so far, without terminal sequences and blanks: programs jump over
-    /// these.
-    pub fn text(&self) -> String {
-        let shown = self.shown.lock().unwrap();
-        let text = String::from_utf8_lossy(&shown).into_owned();
-        console::strip_ansi_codes(&text).split_whitespace().collect()
+    /// Waits for more; whether there is any.
+    fn hear(&mut self) -> bool {
+        let patience = self.deadline.saturating_duration_since(clock::monotonic());
+        let Ok(news) = self.news.recv_timeout(patience) else { return false };
+        self.text += &news;
+        true
     }
-}
 
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        if self.child.try_wait().unwrap().is_none() {
-            signal("TERM", self.child.id());
+    /// Takes in what comes in a while; whether it is the last.
+    fn has_ended(&mut self) -> bool {
+        loop {
+            match self.news.recv_timeout(PAUSE) {
+                Ok(news) => self.text += &news,
+                Err(RecvTimeoutError::Timeout) => return false,
+                Err(RecvTimeoutError::Disconnected) => return true,
+            }
         }
-        drop(self.child.wait());
     }
 }

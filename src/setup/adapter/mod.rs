@@ -3,7 +3,7 @@
 
 pub mod claude_code;
 pub mod codex;
-mod project;
+pub(super) mod project;
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use crate::agent::Agent;
 use crate::paths::Paths;
-use crate::setup::assets::Asset;
+use crate::setup::assets::{Asset, COMMANDS, SKILLS};
 use crate::setup::binary::Binary;
 use crate::setup::edit::hooks::{self, HookEntries, OwnScript, Remark, Tally};
 use crate::setup::edit::json::JsonError;
@@ -54,7 +54,7 @@ impl Site<'_> {
         Ok(artifacts)
     }
 
-    /// The copy of the program, and what tells that its folder is ours.
+    /// The copy of the program, and what tells that it is ours.
     fn program(&self) -> Vec<Artifact> {
         let Binary::Copy { from, to } = self.binary else { return Vec::new() };
         let program = Content::Whole(Whole::Program(from.clone()));
@@ -64,7 +64,7 @@ impl Site<'_> {
             Artifact::new(
                 to.with_file_name(purge::MARKER),
                 marker,
-                "tells that the folder is ours",
+                "tells that the program beside it is ours",
             ),
             Artifact::new(to.clone(), program, why),
         ]
@@ -120,6 +120,24 @@ pub(super) fn text_folders(paths: &Paths) -> [(PathBuf, bool); 3] {
     [(claude_code::skills(paths), true), (commands, false), (codex::skills(paths), true)]
 }
 
+/// Where the hook script of `agent` may be, in each language.
+pub(super) fn scripts(agent: Agent, paths: &Paths) -> [PathBuf; 2] {
+    own_script(agent).names.map(|name| paths.hooks().join(name))
+}
+
+/// Where the texts of ours for `agent` are.
+pub(super) fn texts(agent: Agent, paths: &Paths) -> Vec<PathBuf> {
+    let below = |folder: PathBuf, assets: &'static [Asset]| {
+        assets.iter().map(move |asset| folder.join(asset.path))
+    };
+    match agent {
+        Agent::ClaudeCode => below(claude_code::skills(paths), SKILLS)
+            .chain(below(claude_code::commands(paths), COMMANDS))
+            .collect(),
+        Agent::Codex => below(codex::skills(paths), SKILLS).collect(),
+    }
+}
+
 /// By what the hooks of `agent` that are ours are known.
 fn own_script(agent: Agent) -> OwnScript {
     let names = [Language::Shell, Language::PowerShell];
@@ -138,14 +156,17 @@ pub struct Artifact {
     /// Whether an install puts it there. If not, it is a place where an earlier one may have, and
     /// where an uninstall looks.
     pub wanted: bool,
+    /// The project whose file it is, if it is one. Whoever made the project, not the user, may have
+    /// said where its links lead.
+    pub project: Option<PathBuf>,
 }
 
 impl Artifact {
     fn new(path: PathBuf, content: Content, why: &'static str) -> Self {
-        Self { path, content, why, wanted: true }
+        Self { path, content, why, wanted: true, project: None }
     }
 
-    /// Whether an uninstall leaves it, for a purge to take with its folder.
+    /// Whether an uninstall leaves it, for a purge to take.
     pub(super) fn is_kept(&self) -> bool {
         matches!(self.content, Content::Whole(Whole::Program(_) | Whole::Marker))
     }
@@ -165,7 +186,7 @@ pub enum Content {
 pub enum Whole {
     /// A copy of this program.
     Program(PathBuf),
-    /// What tells that a folder is ours, with all in it.
+    /// What tells that the files of our names beside it are ours.
     Marker,
     /// A script, known by its head.
     Script(String),
@@ -199,7 +220,7 @@ pub(super) struct Edited {
     /// What was done, in hooks, if the file is about these.
     pub(super) hooks: Option<Tally>,
     /// What the user should know of it.
-    pub(super) remark: Option<Remark>,
+    pub(super) remarks: Vec<Remark>,
 }
 
 /// Why a file of the user is left alone.
@@ -281,9 +302,27 @@ impl Shared {
     }
 }
 
+impl From<HookEntries> for Shared {
+    fn from(entries: HookEntries) -> Self {
+        Self::Hooks(entries)
+    }
+}
+
+impl From<MemberEntry> for Shared {
+    fn from(entry: MemberEntry) -> Self {
+        Self::Member(entry)
+    }
+}
+
+impl From<TableEntry> for Shared {
+    fn from(entry: TableEntry) -> Self {
+        Self::Table(entry)
+    }
+}
+
 impl From<Vec<u8>> for Edited {
     fn from(bytes: Vec<u8>) -> Self {
-        Self { bytes: bytes.into(), trace: Trace::default(), hooks: None, remark: None }
+        Self { bytes: bytes.into(), trace: Trace::default(), hooks: None, remarks: Vec::new() }
     }
 }
 
@@ -299,7 +338,7 @@ impl From<hooks::Edited> for Edited {
             bytes: edited.bytes.into(),
             trace: edited.trace,
             hooks: Some(edited.tally).filter(|tally| *tally != Tally::default()),
-            remark: edited.remark,
+            remarks: edited.remarks,
         }
     }
 }

@@ -23,6 +23,16 @@ const AGENTS: &str = "AGENTS.md";
 /// Codex reads it in place of the other.
 const OVERRIDE: &str = "AGENTS.override.md";
 
+/// Who reads each of these files.
+pub(in crate::setup) const READERS: [(&str, &[Agent]); 3] = [
+    (CLAUDE, &[Agent::ClaudeCode]),
+    (AGENTS, &[Agent::Codex, Agent::ClaudeCode]),
+    (OVERRIDE, &[Agent::Codex]),
+];
+
+/// Says what Git does not take into the repository.
+pub(in crate::setup) const IGNORE_FILE: &str = ".gitignore";
+
 /// The artifacts in `project` for `agent`.
 pub(super) fn artifacts(agent: Agent, project: &Path) -> Vec<Artifact> {
     let read = match agent {
@@ -30,21 +40,18 @@ pub(super) fn artifacts(agent: Agent, project: &Path) -> Vec<Artifact> {
         Agent::Codex if project.join(OVERRIDE).is_file() => OVERRIDE,
         Agent::Codex => AGENTS,
     };
+    let file = |name: &str, shared, why| Artifact {
+        project: Some(project.to_owned()),
+        ..Artifact::new(project.join(name), Content::Shared(shared), why)
+    };
     let block = |name: &str| Artifact {
         wanted: name == read,
-        ..Artifact::new(
-            project.join(name),
-            Content::Shared(Shared::Block(INSTRUCTIONS)),
-            "tells the agent what our block is",
-        )
+        ..file(name, Shared::Block(INSTRUCTIONS), "tells the agent what our block is")
     };
     let mut artifacts = vec![block(CLAUDE), block(AGENTS), block(OVERRIDE)];
     if project.join(".git").exists() {
-        artifacts.push(Artifact::new(
-            project.join(".gitignore"),
-            Content::Shared(Shared::Line(IGNORED)),
-            "keeps our file out of the repository",
-        ));
+        let why = "keeps our file out of the repository";
+        artifacts.push(file(IGNORE_FILE, Shared::Line(IGNORED), why));
     }
     artifacts
 }
@@ -54,7 +61,9 @@ pub(super) fn artifacts(agent: Agent, project: &Path) -> Vec<Artifact> {
 fn read_by_claude_code(project: &Path) -> &'static str {
     let imports = |text: String| text.lines().any(|line| line.trim() == "@AGENTS.md");
     let claude = project.join(CLAUDE);
-    let reads_agents = !claude.exists() || fs_err::read_to_string(claude).is_ok_and(imports);
+    // A link may lead to a device, which never ends.
+    let is_import = || claude.is_file() && fs_err::read_to_string(&claude).is_ok_and(imports);
+    let reads_agents = !claude.exists() || is_import();
     if reads_agents && project.join(AGENTS).is_file() { AGENTS } else { CLAUDE }
 }
 

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
+use crate::setup::edit::command::Use;
 use crate::setup::edit::edits::{Edits, Keeper};
 use crate::setup::edit::json::{Document, JsonError, MAX_BYTES, Source};
 use crate::setup::edit::layout::{Item, Layout};
 use crate::setup::edit::literal::Literal;
 use crate::setup::edit::meaning::foreign;
-use crate::setup::edit::ownership::Holding;
+use crate::setup::edit::ownership::{Holding, handlers};
+use crate::setup::edit::text::Position;
 use crate::setup::edit::trace::{Former, Trace};
 use crate::setup::edit::value::{Array, Value};
 
@@ -58,14 +60,37 @@ pub enum Remark {
     HooksOff,
     /// Hooks of others move to other places, by which the user has trusted them.
     TrustLost,
+    /// Hooks of the user run our script among other things, so none of ours is beside them.
+    RunByUser(Users),
+    /// The same, where ours are removed.
+    LeftRunning(Users),
+}
+
+/// Hooks that are the user's although our script is in their commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Users {
+    first: Position,
+    count: usize,
+}
+
+impl fmt::Display for Users {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the hook in {} is yours and runs our script", self.first)?;
+        match self.count {
+            0 | 1 => Ok(()),
+            count => write!(f, " (as do {} more)", count - 1),
+        }
+    }
 }
 
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::HooksOff => "Claude Code runs no hooks: disableAllHooks is on",
-            Self::TrustLost => "Codex will ask again to trust the hooks after ours",
-        })
+        match self {
+            Self::HooksOff => f.write_str("Claude Code runs no hooks: disableAllHooks is on"),
+            Self::TrustLost => f.write_str("Codex will ask again to trust the hooks after ours"),
+            Self::RunByUser(users) => write!(f, "{users}, so no second one is added"),
+            Self::LeftRunning(users) => write!(f, "{users}; it stays, so change or remove it"),
+        }
     }
 }
 
@@ -77,7 +102,7 @@ pub struct Edited {
     /// What was done to it.
     pub tally: Tally,
     /// What the user should know of it.
-    pub remark: Option<Remark>,
+    pub remarks: Vec<Remark>,
     /// What an install has to remember for the removal. Empty after that.
     pub trace: Trace,
 }
@@ -88,14 +113,18 @@ impl HookEntries {
         let source = Source::read(before, MAX_BYTES)?;
         let document = Document::parse(source.text)?;
         self.dialect.require_readable(source.mark, &document, &self.script)?;
-        let remark = self.dialect.turns_hooks_off(&document.root).then_some(Remark::HooksOff);
+        let is_off = self.dialect.turns_hooks_off(&document.root);
+        let mut remarks: Vec<_> = is_off.then_some(Remark::HooksOff).into_iter().collect();
         let Edits { splices, tally, mut trace, .. } = self.converge(&document)?;
         if splices.is_empty() {
-            return Ok(Edited { bytes: before.to_vec(), tally, remark, trace });
+            remarks.extend(self.users(&document).map(Remark::RunByUser));
+            return Ok(Edited { bytes: before.to_vec(), tally, remarks, trace });
         }
         let after = source.installed(splices, &mut trace)?;
-        self.guard_install(&document, &source.parse_edited(&after)?, &trace)?;
-        Ok(Edited { bytes: after.into_bytes(), tally, remark, trace })
+        let edited = source.parse_edited(&after)?;
+        self.guard_install(&document, &edited, &trace)?;
+        remarks.extend(self.users(&edited).map(Remark::RunByUser));
+        Ok(Edited { bytes: after.into_bytes(), tally, remarks, trace })
     }
 
     /// `before` without any entry of ours, in whatever event; the same bytes if there is none.
@@ -109,13 +138,35 @@ impl HookEntries {
         let trace = trace.unwrap_or(&nothing_known);
         let Edits { splices, tally, moves_others, .. } = self.withdraw(&document, trace)?;
         let loses_trust = moves_others && self.dialect.keeps_places();
-        let remark = loses_trust.then_some(Remark::TrustLost);
+        let mut remarks: Vec<_> = loses_trust.then_some(Remark::TrustLost).into_iter().collect();
         if splices.is_empty() {
-            return Ok(Edited { bytes: before.to_vec(), tally, remark, trace: Trace::default() });
+            remarks.extend(self.users(&document).map(Remark::LeftRunning));
+            return Ok(Edited { bytes: before.to_vec(), tally, remarks, trace: Trace::default() });
         }
         let after = source.removed(splices, trace);
-        self.guard_removal(&document, &source.parse_edited(&after)?, trace)?;
-        Ok(Edited { bytes: after.into_bytes(), tally, remark, trace: Trace::default() })
+        let edited = source.parse_edited(&after)?;
+        self.guard_removal(&document, &edited, trace)?;
+        remarks.extend(self.users(&edited).map(Remark::LeftRunning));
+        Ok(Edited { bytes: after.into_bytes(), tally, remarks, trace: Trace::default() })
+    }
+
+    /// The hooks of the user that run our script, in whatever event.
+    fn users(&self, document: &Document<'_>) -> Option<Users> {
+        let hooks = document.root.member("hooks")?.object()?;
+        let groups = hooks.members.iter().filter_map(|event| event.value.array());
+        let mut users = groups.flat_map(|groups| self.users_among(&groups));
+        let first = document.position(users.next()?);
+        Some(Users { first, count: users.count() + 1 })
+    }
+
+    fn users_among<'a>(&self, groups: &Array<'a>) -> Vec<Value<'a>> {
+        let groups = groups.elements.iter().filter_map(|group| group.object());
+        let handlers = groups.filter_map(|group| handlers(&group)).flat_map(|all| all.elements);
+        let is_user = |handler: &Value<'_>| {
+            let used = self.script.use_by(*handler);
+            matches!(used, Some(Use::Among(path)) if self.may_run(&path))
+        };
+        handlers.filter(is_user).collect()
     }
 
     /// Requires that `after` means what `before` did but for our entries, and needs no further edit.
@@ -177,7 +228,7 @@ impl HookEntries {
     }
 
     /// Leaves one entry of ours among `groups`: a correct one as it is, else an outdated one
-    /// updated, else a new one at the end.
+    /// updated, else a new one at the end unless one of the user's runs our script.
     fn converge_event(
         &self,
         document: &Document<'_>,
@@ -200,6 +251,8 @@ impl HookEntries {
                 let is_updated = self.update_handler(document, layout, handler, edits)?;
                 edits.tally.updated += usize::from(is_updated);
             }
+            // To run the script twice would send each event twice.
+            None if !self.users_among(groups).is_empty() => {}
             None => {
                 let item = Item { name: None, value: self.group() };
                 edits.splices.push(layout.append(&groups.container(), &[item]));

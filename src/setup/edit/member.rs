@@ -8,7 +8,7 @@ use crate::setup::edit::literal::Literal;
 use crate::setup::edit::meaning::Meaning;
 use crate::setup::edit::splice::Splice;
 use crate::setup::edit::trace::{Former, Trace};
-use crate::setup::edit::value::Object;
+use crate::setup::edit::value::{Member, Object};
 
 /// The largest file that is edited, in bytes. Claude Code keeps the prompts of all projects in the
 /// one that names its servers.
@@ -40,13 +40,15 @@ impl MemberEntry {
         let source = Source::read(before, MAX_BYTES)?;
         let document = Document::parse(source.text)?;
         let mut trace = Trace::default();
-        let Some(splice) = self.converge(&document, &mut trace)? else {
+        let splices = self.converge(&document, &mut trace)?;
+        if splices.is_empty() {
             return Ok(Edited { bytes: before.to_vec(), trace });
-        };
-        let after = source.installed(vec![splice], &mut trace)?;
+        }
+        let after = source.installed(splices, &mut trace)?;
         let edited = source.parse_edited(&after)?;
-        let is_settled = self.converge(&edited, &mut Trace::default())?.is_none();
-        let is_kept = self.foreign(&document, &Trace::default()) == self.foreign(&edited, &trace);
+        let is_settled = self.converge(&edited, &mut Trace::default())?.is_empty();
+        let is_kept = self.foreign(&document, &Trace::default()) == self.foreign(&edited, &trace)
+            && self.added(&document) == self.added(&edited);
         if is_settled && is_kept {
             Ok(Edited { bytes: after.into_bytes(), trace })
         } else {
@@ -82,23 +84,50 @@ impl MemberEntry {
         &self,
         document: &Document<'_>,
         trace: &mut Trace,
-    ) -> Result<Option<Splice>, JsonError> {
+    ) -> Result<Vec<Splice>, JsonError> {
         let layout = Layout::of(document);
         let value = Literal::Table(self.members.clone());
         let Some(parent) = document.object(&document.root, self.parent)? else {
             let item =
                 Item { name: Some(self.parent), value: Literal::Table(vec![(self.name, value)]) };
             trace.note(&[self.parent], Former::Absent);
-            return Ok(Some(add(&document.root, &[], item, &layout, trace)));
+            return Ok(vec![add(&document.root, &[], item, &layout, trace)]);
         };
-        match document.only(&parent, self.name)? {
-            Some((_, own)) if own.object().is_some_and(|own| own.has(&self.members)) => Ok(None),
-            Some((_, own)) => Ok(Some(layout.replace(own.range(), &value))),
-            None => {
-                let item = Item { name: Some(self.name), value };
-                Ok(Some(add(&parent, &[self.parent], item, &layout, trace)))
+        let Some((_, own)) = document.only(&parent, self.name)? else {
+            let item = Item { name: Some(self.name), value };
+            return Ok(vec![add(&parent, &[self.parent], item, &layout, trace)]);
+        };
+        match own.object() {
+            Some(own) => self.update(document, &layout, &own),
+            None => Ok(vec![layout.replace(own.range(), &value)]),
+        }
+    }
+
+    /// Makes the members of our entry what they should be, each in its place. What the user has
+    /// added to it stays.
+    fn update(
+        &self,
+        document: &Document<'_>,
+        layout: &Layout<'_>,
+        own: &Object<'_>,
+    ) -> Result<Vec<Splice>, JsonError> {
+        if own.has(&self.members) {
+            return Ok(Vec::new());
+        }
+        document.require_unique(own)?;
+        let mut splices = Vec::new();
+        let mut missing = Vec::new();
+        for (key, value) in &self.members {
+            match own.member(key) {
+                Some(found) if found.means(value) => {}
+                Some(found) => splices.push(layout.replace(found.range(), value)),
+                None => missing.push(Item { name: Some(key), value: value.clone() }),
             }
         }
+        if !missing.is_empty() {
+            splices.push(layout.append(&own.container(), &missing));
+        }
+        Ok(splices)
     }
 
     fn withdraw(&self, document: &Document<'_>, trace: &Trace) -> Result<Vec<Splice>, JsonError> {
@@ -119,6 +148,19 @@ impl MemberEntry {
             let splices = root.give_back(&BTreeSet::from([place]), trace.former(&[]));
             splices.unwrap_or_default()
         }))
+    }
+
+    /// What the user has added to our entry.
+    fn added<'t>(&self, document: &Document<'t>) -> Vec<(&'t str, &'t str)> {
+        let own = document.root.member(self.parent).and_then(|parent| {
+            let own = parent.object()?.member(self.name)?;
+            own.object()
+        });
+        let is_ours =
+            |member: &&Member<'_>| self.members.iter().any(|(key, _)| member.is_named(key));
+        let members = own.map_or_else(Vec::new, |own| own.members);
+        let added = members.iter().filter(|member| !is_ours(member));
+        added.map(|member| (member.key.text, member.value.text)).collect()
     }
 
     /// What `document` means without our entry, and without the container that `trace` says to be

@@ -4,6 +4,7 @@
 
 mod claude_code;
 mod codex;
+mod command;
 mod diagnosis;
 mod dialect;
 mod edits;

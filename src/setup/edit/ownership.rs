@@ -1,11 +1,12 @@
 //! Which hook entries are ours.
 //!
-//! The command decides: it runs a script of ours and nothing else. The `id` is dropped by Claude
+//! The command decides: it runs a script of ours and nothing else, be it with settings around it. The `id` is dropped by Claude
 //! Code whenever it rewrites the file, and kept by users who put another command in the place of
 //! ours.
 
 use std::collections::BTreeSet;
 
+use crate::setup::edit::command::{self, Use};
 use crate::setup::edit::value::{Array, Member, Object, Value};
 
 /// The `id` of our entries, and in Codex their `statusMessage`.
@@ -58,103 +59,58 @@ impl OwnScript {
         }
     }
 
-    /// Whether `handler` runs the script and does nothing else.
+    /// Whether `handler` runs the script, with whatever settings, and does nothing else.
     fn is_run_by(&self, handler: Value<'_>) -> bool {
-        let Some(handler) = handler.object() else {
-            return false;
-        };
-        handler.string("type").is_none_or(|kind| kind == "command")
-            && handler.string("command").is_some_and(|command| self.is_command(&command))
+        matches!(self.use_by(handler), Some(Use::Alone(_) | Use::Wrapped(_)))
     }
 
-    /// Whether `command` runs the script and does nothing else.
-    pub fn is_command(&self, command: &str) -> bool {
-        script_of(command).is_some_and(|path| self.is_path(&path))
+    /// Whether `command` runs the script, whatever else it does.
+    pub fn is_used_by(&self, command: &str) -> bool {
+        self.use_of(command).is_some()
+    }
+
+    /// What `handler` does with the script.
+    pub(super) fn use_by(&self, handler: Value<'_>) -> Option<Use> {
+        let handler = handler.object()?;
+        let is_command = handler.string("type").is_none_or(|kind| kind == "command");
+        self.use_of(handler.string("command").filter(|_| is_command)?.as_ref())
+    }
+
+    /// What `command` does with the script.
+    pub(super) fn use_of(&self, command: &str) -> Option<Use> {
+        command::use_of(command, &|word| self.is_path(word))
     }
 
     fn is_path(&self, path: &str) -> bool {
-        let mut parts = Vec::new();
-        for part in path.split(['/', '\\']) {
-            match part {
-                "" | "." => {}
-                ".." => {
-                    parts.pop();
-                }
-                part => parts.push(part),
-            }
-        }
+        let parts = parts(path);
         matches!(parts.as_slice(), [.., Self::FOLDER, name] if self.names.contains(name))
     }
 }
 
-/// The path of the script that `command` runs: a command that goes on is the user's.
-fn script_of(command: &str) -> Option<String> {
-    if goes_on(command) {
-        return None;
-    }
-    let words = shlex::split(command)?;
-    match words.as_slice() {
-        [script] => Some(script.clone()),
-        [shell, script] if is_shell(shell) => Some(script.clone()),
-        _ => script_of_power_shell(command),
+/// Whether `path`, as it stands in a command, may be that of the same file as `other`, which is
+/// spelled out.
+pub(super) fn may_be(path: &str, other: &str) -> bool {
+    let (path, other) = (parts(path), parts(other));
+    match path.split_first() {
+        Some((&("~" | "$HOME" | "${HOME}"), below_home)) => other.ends_with(below_home),
+        Some((first, _)) if first.contains(['$', '`']) => true,
+        _ => path == other,
     }
 }
 
-/// Whether a shell would do more with `command` than run one program.
-fn goes_on(command: &str) -> bool {
-    let mut quote = None;
-    let mut characters = command.chars().peekable();
-    while let Some(character) = characters.next() {
-        match (quote, character) {
-            (Some(open), _) if open == character => quote = None,
-            (Some('\''), _) => {}
-            (None, '\'' | '"') => quote = Some(character),
-            (_, '\\') => {
-                characters.next();
+/// The names that a path goes through.
+fn parts(path: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
             }
-            (_, '`') | (None, ';' | '&' | '|' | '<' | '>' | '(' | ')' | '\n') => return true,
-            (_, '$') if characters.peek() == Some(&'(') => return true,
-            _ => {}
+            part => parts.push(part),
         }
     }
-    false
-}
-
-/// Whether `word` is the name of, or path to, a shell for our scripts.
-fn is_shell(word: &str) -> bool {
-    matches!(file_name(word), "sh" | "bash" | "dash" | "zsh")
-}
-
-fn is_power_shell(word: &str) -> bool {
-    let name = file_name(word).to_ascii_lowercase();
-    matches!(name.strip_suffix(".exe").unwrap_or(&name), "powershell" | "pwsh")
-}
-
-/// The script that `command` has `PowerShell` run, with switches that change nothing about it.
-fn script_of_power_shell(command: &str) -> Option<String> {
-    const SWITCHES: [&str; 7] = [
-        "-noprofile",
-        "-nologo",
-        "-noninteractive",
-        "-executionpolicy",
-        "bypass",
-        "unrestricted",
-        "remotesigned",
-    ];
-    // Its paths may have backslashes, which escape nothing there.
-    let words = shlex::split(&command.replace('\\', "/"))?;
-    let [shell, switches @ .., file, script] = words.as_slice() else {
-        return None;
-    };
-    let is_switch = |word: &String| SWITCHES.contains(&word.to_ascii_lowercase().as_str());
-    let runs_script = is_power_shell(shell)
-        && switches.iter().all(is_switch)
-        && file.eq_ignore_ascii_case("-file");
-    runs_script.then(|| script.clone())
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
+    parts
 }
 
 /// Whether `member` is the `id` that claims a group for us.

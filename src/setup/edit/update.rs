@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use crate::setup::edit::command::Use;
 use crate::setup::edit::dialect::Dialect;
 use crate::setup::edit::edits::Edits;
 use crate::setup::edit::hooks::HookEntries;
 use crate::setup::edit::json::{Document, JsonError};
 use crate::setup::edit::layout::{Item, Layout};
 use crate::setup::edit::literal::Literal;
-use crate::setup::edit::ownership::{handlers, runs_for_all};
+use crate::setup::edit::ownership::{handlers, may_be, runs_for_all};
 use crate::setup::edit::value::{Array, Object, Value};
 
 /// The name of a hook, which is worth no new question to the user of Codex.
@@ -36,9 +37,23 @@ impl HookEntries {
     fn is_right(&self, key: &str, found: Value<'_>, value: &Literal) -> bool {
         match key {
             NAME => true,
+            "command" => found.means(value) || self.is_kept(found),
             "timeout" => found.text.parse() == Ok(self.timeout.as_secs_f64()),
             _ => found.means(value),
         }
+    }
+
+    /// Whether a command is our script in a wrapper of the user's, which may stay as long as it is
+    /// this script.
+    fn is_kept(&self, command: Value<'_>) -> bool {
+        let used = command.string().and_then(|command| self.script.use_of(&command));
+        matches!(used, Some(Use::Wrapped(path)) if self.may_run(&path))
+    }
+
+    /// Whether the script at `path`, as it stands in a command, may be the one that we register.
+    pub(super) fn may_run(&self, path: &str) -> bool {
+        let own = self.script.use_of(&self.command);
+        own.is_some_and(|own| may_be(path, own.path()))
     }
 
     /// Makes `group`, in which nothing but ours is, run our handler once and for everything.

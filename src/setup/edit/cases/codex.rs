@@ -146,7 +146,8 @@ fn a_removal_that_moves_hooks_of_others_is_remarked() {
         (vec![&*shared], Some(Remark::TrustLost)),
     ] {
         let edited = codex_entries(&["Stop"]).remove_from(of_stop(&groups).as_bytes(), None);
-        assert_eq!(edited.unwrap().remark, remark, "{groups:?}");
+        let remark: Vec<_> = remark.into_iter().collect();
+        assert_eq!(edited.unwrap().remarks, remark, "{groups:?}");
     }
 }
 

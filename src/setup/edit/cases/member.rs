@@ -85,7 +85,7 @@ fn an_entry_that_runs_ours_is_left_as_it_is() {
 }
 
 #[test]
-fn any_other_entry_of_our_name_is_replaced_in_place() {
+fn any_other_entry_of_our_name_is_made_right_in_place() {
     for value in [
         "null".to_owned(),
         "[]".to_owned(),
@@ -98,6 +98,31 @@ fn any_other_entry_of_our_name_is_replaced_in_place() {
         let before = servers(&[&ours(&value), THEIRS]);
         assert_eq!(install(&before).unwrap(), servers(&[&ours(OURS), THEIRS]), "{value}");
     }
+}
+
+#[test]
+fn what_the_user_added_to_our_entry_survives_its_update() {
+    let with = |value: &str| value.replace('}', r#","env":{"TMA1_LOG":"debug"},"n":1.0}"#);
+    let lines = "{\n  \"command\": \"/usr/bin/tma1\",\n  \"env\": {\"A\": \"b\"},\n  \"type\": \"stdio\",\n  \"args\": [\n    \"mcp-serve\"\n  ]\n}";
+    for (outdated, updated) in [
+        (with(&OURS.replace("/usr", "/old")), with(OURS)),
+        (with(&OURS.replace("[\"mcp-serve\"]", "[\"mcp-serve\",\"--port\"]")), with(OURS)),
+        (with(&OURS.replace("\"stdio\"", "null")), with(OURS)),
+        (
+            r#"{"env":{},"command":"/old","type":"stdio"}"#.to_owned(),
+            r#"{"env":{},"command":"/usr/bin/tma1","type":"stdio","args":["mcp-serve"]}"#
+                .to_owned(),
+        ),
+        (lines.replace("/usr/bin", "/old"), lines.to_owned()),
+    ] {
+        let before = servers(&[THEIRS, &ours(&outdated)]);
+        let after = servers(&[THEIRS, &ours(&updated)]);
+        assert_eq!(install(&before).unwrap(), after);
+        assert_eq!(remove(&after), servers(&[THEIRS]));
+    }
+    // Which of two keys is meant is not ours to say.
+    let twice = servers(&[&ours(r#"{"type":"stdio","env":1,"env":2}"#)]);
+    assert!(install(&twice).unwrap_err().to_string().starts_with("`env` is there twice"));
 }
 
 #[test]

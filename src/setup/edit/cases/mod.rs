@@ -5,6 +5,7 @@ mod markers;
 pub(super) mod member;
 mod removal;
 pub(super) mod toml;
+mod wrapped;
 
 use std::time::Duration;
 
@@ -246,22 +247,15 @@ fn the_commands_of_others_are_not_ours() {
         ours_with("/home/dev/.tma1/tma1-hook.sh"),
         ours_with("/home/dev/.tma1/hooks/../tma1-hook.sh"),
         ours_with("tma1-hook.sh"),
-        ours_with("echo ~/.tma1/hooks/tma1-hook.sh"),
         // Of another adapter.
         ours_with("/home/dev/.tma1/hooks/tma1-hook-codex.sh"),
-        // Does more than ours.
-        ours_with("~/.tma1/hooks/tma1-hook.sh && notify-send done"),
-        ours_with("lint;/home/dev/.tma1/hooks/tma1-hook.sh"),
-        ours_with("lint&/home/dev/.tma1/hooks/tma1-hook.sh"),
-        ours_with("lint|/home/dev/.tma1/hooks/tma1-hook.sh"),
-        ours_with("<x/hooks/tma1-hook.sh"),
-        ours_with("\"$(lint)/hooks/tma1-hook.sh\""),
-        ours_with("`lint`/hooks/tma1-hook.sh"),
-        ours_with("/home/dev/.tma1/hooks/tma1-hook.sh\nlint"),
-        ours_with("/home/dev/.tma1/hooks/tma1-hook.sh --mine"),
+        // Only reads it, or names it in a comment.
+        ours_with("lint </home/dev/.tma1/hooks/tma1-hook.sh"),
+        ours_with("lint # /home/dev/.tma1/hooks/tma1-hook.sh"),
+        // Does more than ours, with a script of another place.
+        ours_with("/old/hooks/tma1-hook.sh && notify-send done"),
         ours_with("powershell -Command lint -File C:/x/hooks/tma1-hook.ps1"),
-        ours_with("powershell -File C:/x/hooks/tma1-hook.ps1 --mine"),
-        ours_with("unbalanced ' quote"),
+        ours_with("unbalanced ' /home/dev/.tma1/hooks/tma1-hook.sh"),
         OURS.replace("\"id\":\"tma1\",", "").replace("\"command\",", "\"http\","),
     ] {
         let (after, done) = converge(&[&group]);
@@ -457,13 +451,13 @@ fn each_value_of_a_hook_is_judged_as_claude_code_does() {
 #[test]
 fn a_switch_that_turns_all_hooks_off_is_remarked() {
     for (before, remark) in [
-        ("{\"disableAllHooks\":true}", Some(Remark::HooksOff)),
-        ("{\"disableAllHooks\":false}", None),
-        ("{}", None),
+        ("{\"disableAllHooks\":true}", &[Remark::HooksOff][..]),
+        ("{\"disableAllHooks\":false}", &[]),
+        ("{}", &[]),
     ] {
         let edited = entries(&["Stop"]).install_into(before.as_bytes()).unwrap();
-        assert_eq!(edited.remark, remark);
-        assert_eq!(entries(&["Stop"]).install_into(&edited.bytes).unwrap().remark, remark);
+        assert_eq!(edited.remarks, remark);
+        assert_eq!(entries(&["Stop"]).install_into(&edited.bytes).unwrap().remarks, remark);
     }
 }
 

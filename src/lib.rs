@@ -13,6 +13,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod daemon;
+pub mod doctor;
 pub mod mcp;
 pub mod paths;
 pub mod platform;

@@ -141,6 +141,31 @@ fn with_injection_disabled_events_are_recorded_and_nothing_is_said() {
 }
 
 #[test]
+fn a_probe_is_answered_in_the_envelope_and_leaves_no_trace() {
+    let home = TestHome::new();
+    let mut command = home.tma1_command(&["serve"]);
+    command.env("TMA1_DISABLE_INJECTION", "1");
+    let daemon = Daemon::start_command(&home, command);
+    let probe = event("UserPromptSubmit", &json!({"tma1_probe": "a1"}));
+    assert_eq!(daemon.post_event(&probe, ""), (200, "tma1_probe a1".to_owned()));
+    let (_, body) = daemon.post_event(&probe, "?source=codex&envelope=codex");
+    let answer: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(answer["hookSpecificOutput"]["additionalContext"], "tma1_probe a1");
+    let token = fs_err::read_to_string(home.home().join(".tma1/token")).unwrap();
+    let headers = format!("Authorization: Bearer {}\r\n", token.trim());
+    let (_, status) = http::request_as(home.port(), "GET", "/api/status", &headers, b"").unwrap();
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!((&status["sessions"], &status["hooks"]), (&json!(0), &json!({})));
+    assert_eq!(status["claude_config"], home.home().join(".claude").to_str().unwrap());
+    assert_eq!(status["codex_home"], home.home().join(".codex").to_str().unwrap());
+    assert_eq!(status["injection"], false);
+    drop(daemon);
+    let log = rusqlite::Connection::open(home.home().join(".tma1/data/tma1.db")).unwrap();
+    let count = "SELECT count(*) FROM tma1_hook_events";
+    assert_eq!(log.query_row(count, [], |row| row.get::<_, i64>(0)), Ok(0));
+}
+
+#[test]
 fn what_is_no_event_is_answered_with_nothing() {
     let home = TestHome::new();
     let daemon = Daemon::start(&home);

@@ -13,6 +13,7 @@ mod about;
 mod access;
 mod agents;
 mod daemon;
+mod doctor;
 mod field_cases;
 mod freshness;
 mod hook;

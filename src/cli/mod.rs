@@ -3,6 +3,7 @@
 
 mod about;
 mod adapters;
+mod doctor;
 mod failure;
 mod hook;
 mod install;
@@ -74,6 +75,7 @@ enum Command {
     Restart,
     Status(status::Arguments),
     Logs(logs::Arguments),
+    Doctor(doctor::Arguments),
     Serve(serve::Arguments),
     Hook(hook::Arguments),
     McpServe(mcp_serve::Arguments),
@@ -134,6 +136,7 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
         Command::Restart => lifecycle::restart(&context()?),
         Command::Status(arguments) => status::run(&arguments, &context()?),
         Command::Logs(arguments) => logs::run(&arguments, &context()?),
+        Command::Doctor(arguments) => doctor::run(&arguments, &context()?),
         Command::Serve(arguments) => serve::run(&arguments, &context()?),
         Command::Version(arguments) => about::version(&arguments, printer),
         Command::Completions(arguments) => about::completions(&arguments, printer),

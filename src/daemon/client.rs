@@ -126,6 +126,12 @@ pub struct Status {
     pub sessions: usize,
     /// How many events it answered and could not log.
     pub events_lost: u64,
+    /// Whether it says anything to agents.
+    pub injection: bool,
+    /// The configuration directory of Claude Code, as it sees it.
+    pub claude_config: String,
+    /// The home of Codex, as it sees it.
+    pub codex_home: String,
     /// How much memory it has, in bytes, where the system says so.
     pub memory_bytes: Option<u64>,
     /// What became of the hooks, by event.

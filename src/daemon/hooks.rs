@@ -11,6 +11,7 @@ use crate::clock::{self, Tally, Timestamp};
 use crate::config::Config;
 use crate::daemon::callback::Callback;
 use crate::daemon::counters::{Counters, Outcome};
+use crate::daemon::probe::Probe;
 use crate::daemon::state::{Question, Which};
 use crate::sensor::observer::{Noted, Observer};
 use crate::sensor::project::Projects;
@@ -89,6 +90,9 @@ impl Hooks {
 
     /// Takes one event and answers it.
     pub(super) async fn handle(&self, agent: Agent, envelope: Envelope, body: Bytes) -> Reply {
+        if let Some(probe) = Probe::read(&body) {
+            return envelope.seal(&probe.event, probe.answer());
+        }
         let (now, begun) = (clock::now(), clock::monotonic());
         let (event, payload, root) = match self.look_at(agent, body).await {
             Ok(seen) => seen,
@@ -171,6 +175,11 @@ impl Hooks {
     /// What became of the events so far.
     pub(super) fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// Whether agents are told anything.
+    pub(super) const fn injects(&self) -> bool {
+        self.injection
     }
 
     /// How many sessions are in memory.

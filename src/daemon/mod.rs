@@ -9,6 +9,7 @@ mod hooks;
 pub mod lifecycle;
 mod log_file;
 mod messages;
+mod probe;
 mod routes;
 mod server;
 mod state;
@@ -37,6 +38,7 @@ pub use error::{DaemonError, Holder};
 use hooks::Hooks;
 pub use log_file::LogFile;
 pub use messages::Messages;
+pub use probe::PROBE_FIELD;
 use routes::Routes;
 pub use state::{DEFAULT_ACTIONS, MAX_ACTIONS};
 use token::Token;
@@ -85,7 +87,8 @@ pub fn run(
         drop(tokio::task::spawn_blocking(|| ()).await);
         let started = clock::monotonic();
         let (hooks, port) = (start(config, paths)?, config.port);
-        let routes = Arc::new(Routes { hooks, token, port, stop: Notify::new(), started });
+        let stop = Notify::new();
+        let routes = Arc::new(Routes { hooks, token, port, stop, paths: paths.clone(), started });
         let reporting = tokio::spawn(report(Arc::clone(&routes)));
         announce(format!(
             "tma1 {} is listening on 127.0.0.1:{port}, with its data in {}.",

@@ -19,6 +19,7 @@ use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION, Status};
 use crate::daemon::hooks::{Hooks, Unusable};
 use crate::daemon::state::Question;
 use crate::daemon::token::Token;
+use crate::paths::Paths;
 use crate::platform::{self, SocketOwner};
 
 /// How long a request may take to arrive. The hook that sends it has given up long before.
@@ -35,6 +36,8 @@ pub(super) struct Routes {
     pub port: u16,
     /// Told when a request asks the daemon to end.
     pub stop: Notify,
+    /// Where the daemon looks.
+    pub paths: Paths,
     /// On the monotonic clock.
     pub started: Instant,
 }
@@ -89,6 +92,9 @@ impl Routes {
             uptime_s: (clock::monotonic() - self.started).as_secs(),
             sessions: self.hooks.sessions(),
             events_lost: self.hooks.lost(),
+            injection: self.hooks.injects(),
+            claude_config: self.paths.claude_config.to_string_lossy().into_owned(),
+            codex_home: self.paths.codex_home.to_string_lossy().into_owned(),
             memory_bytes: platform::resident_memory(),
             hooks: json!(self.hooks.counters().report()),
         };

@@ -11,7 +11,7 @@ use fs_err::OpenOptions;
 use fs_err::os::unix::fs::OpenOptionsExt;
 use rustix::fs::{
     Access, CWD, OFlags, RenameFlags, XattrFlags, access, fsetxattr, getxattr, listxattr,
-    renameat_with,
+    renameat_with, statvfs,
 };
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getegid, geteuid, getgroups, kill_process_group, setsid};
@@ -158,6 +158,12 @@ pub fn is_writable_dir(directory: &Path) -> bool {
 /// Whether this process may run the file at `path`.
 pub fn is_executable(path: &Path) -> bool {
     access(path, Access::EXEC_OK).is_ok()
+}
+
+/// How many bytes this user can still write to the file system of `directory`.
+pub fn free_space(directory: &Path) -> Option<u64> {
+    let system = statvfs(directory).ok()?;
+    Some(system.f_bavail.saturating_mul(system.f_frsize))
 }
 
 /// Has `command` start with a process group of its own.

@@ -98,6 +98,11 @@ pub fn is_executable(_path: &Path) -> bool {
     true
 }
 
+/// Not told here.
+pub fn free_space(_directory: &Path) -> Option<u64> {
+    None
+}
+
 /// Does nothing: a child is killed alone.
 pub fn lead_group(_command: &mut Command) {}
 

@@ -38,6 +38,16 @@ pub enum FreshnessError {
     Install(#[from] InstallError),
 }
 
+impl FreshnessError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Path(error) => error.hint(),
+            Self::Install(error) => error.hint(),
+        }
+    }
+}
+
 /// The adapters that are installed, by the hooks that the agents have registered: a folder of skills
 /// that somebody removed is what has to be told of.
 pub fn installed(paths: &Paths, port: u16) -> Result<Vec<Agent>, FreshnessError> {
@@ -107,7 +117,7 @@ fn is_registered(artifact: &Artifact) -> bool {
 }
 
 /// The program that the script at `path` runs.
-fn program_of(path: &Path) -> Option<PathBuf> {
+pub(crate) fn program_of(path: &Path) -> Option<PathBuf> {
     let text = fs_err::read_to_string(path).ok()?;
     if Language::of_system() == Language::PowerShell {
         // It finds the daemon by its port alone.

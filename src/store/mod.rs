@@ -4,6 +4,7 @@
 //! into one transaction and acknowledges an event when it is in the database.
 
 mod entry;
+mod inspection;
 mod schema;
 mod writer;
 
@@ -13,6 +14,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 pub use entry::Entry;
+pub use inspection::{Inspection, inspect};
 pub use writer::EventLog;
 
 use crate::clock::Timestamp;

@@ -57,6 +57,6 @@ pub(super) fn bring_up_to_date(connection: &Connection) -> rusqlite::Result<Vers
     Ok(if found > VERSION { Version::Newer(found) } else { Version::Current })
 }
 
-fn version(connection: &Connection) -> rusqlite::Result<i64> {
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }

@@ -6,6 +6,7 @@ pub mod closed_loop;
 pub mod closed_loop_codex;
 pub mod codex;
 pub mod codex_trust;
+mod doctor;
 mod findings;
 mod findings_codex;
 mod installed;

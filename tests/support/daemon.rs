@@ -39,8 +39,21 @@ impl Daemon {
 
     /// The same with a standard error of the caller's choice.
     #[track_caller]
-    pub fn start_saying_to(
+    pub fn start_saying_to(home: &TestHome, command: Command, stderr: impl Into<Stdio>) -> Self {
+        Self::start_and_await(home, home.port(), command, stderr)
+    }
+
+    /// The same on another port, which `command` has.
+    #[track_caller]
+    pub fn start_at(home: &TestHome, port: u16, command: Command) -> Self {
+        let log = File::create(home.tmp().join("daemon.log")).unwrap().into_parts().0;
+        Self::start_and_await(home, port, command, log)
+    }
+
+    #[track_caller]
+    fn start_and_await(
         home: &TestHome,
+        port: u16,
         mut command: Command,
         stderr: impl Into<Stdio>,
     ) -> Self {
@@ -49,8 +62,8 @@ impl Daemon {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).spawn().unwrap();
         // It holds the caller's end of a pipe.
         drop(command);
-        let mut daemon = Self { child, port: home.port(), log };
-        let answers = || matches!(http::request(home.port(), "GET", "/health", b""), Ok((200, _)));
+        let mut daemon = Self { child, port, log };
+        let answers = || matches!(http::request(port, "GET", "/health", b""), Ok((200, _)));
         let answered = daemon.wait_until(|daemon| answers() || daemon.status().is_some());
         assert!(
             answered && daemon.status().is_none(),

@@ -26,7 +26,7 @@ use crate::setup::purge;
 use crate::setup::script::{self, Language, Script, UnwritablePath};
 
 /// The name of our MCP server with every agent.
-const MCP_NAME: &str = "tma1";
+pub(crate) const MCP_NAME: &str = "tma1";
 
 /// Where and for what is installed.
 #[derive(Debug, Clone, Copy)]
@@ -249,6 +249,11 @@ impl EditError {
 }
 
 impl Shared {
+    /// Whether an install would leave a file of these bytes as it is.
+    pub fn is_settled(&self, bytes: &[u8]) -> Result<bool, EditError> {
+        Ok(self.install_into(bytes)?.bytes == bytes)
+    }
+
     /// `before` with our entries in it; the same bytes if they are there already.
     pub(super) fn install_into(&self, before: &[u8]) -> Result<Edited, EditError> {
         match self {

@@ -64,6 +64,11 @@ impl OwnScript {
         matches!(self.use_by(handler), Some(Use::Alone(_) | Use::Wrapped(_)))
     }
 
+    /// Whether `command` runs the script, whatever else it does.
+    pub fn is_used_by(&self, command: &str) -> bool {
+        self.use_of(command).is_some()
+    }
+
     /// What `handler` does with the script.
     pub(super) fn use_by(&self, handler: Value<'_>) -> Option<Use> {
         let handler = handler.object()?;

@@ -99,7 +99,7 @@ fn without(
 }
 
 /// The name of an event as Codex has it in its records: `session_start` for `SessionStart`.
-fn snake_case(event: &str) -> String {
+pub(crate) fn snake_case(event: &str) -> String {
     let mut name = String::new();
     for character in event.chars() {
         if character.is_ascii_uppercase() && !name.is_empty() {

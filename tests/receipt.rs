@@ -47,7 +47,7 @@ fn make_repository(home: &TestHome, name: &str) {
 #[test]
 fn what_an_uninstall_does_not_reach_is_named_with_the_command_that_takes_it() {
     let home = TestHome::new();
-    for project in ["work/p", "work/it's q"] {
+    for project in ["code/p", "code/it's q"] {
         make_repository(&home, project);
         run_in(&home, project, &[], &INSTALL);
     }

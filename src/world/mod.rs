@@ -5,6 +5,7 @@
 
 mod anomaly;
 mod answer;
+mod blame;
 mod builds;
 mod calls;
 mod digest;

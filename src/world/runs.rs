@@ -4,12 +4,16 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::agent::{Command, Purpose, Report};
 use crate::clock::Timestamp;
+use crate::world::blame::{Blame, Edited, points_to};
 use crate::world::outcome::{MAX_FAILED_TESTS, Outcome, brief};
 use crate::world::recent::Recent;
 
 /// How many commands are kept, and how many runs of each.
 const MAX_COMMANDS: usize = 12;
 const MAX_RUNS: usize = 8;
+
+/// Of how many failures the time is kept beyond their runs.
+const MAX_TIMES: usize = 100;
 
 /// How many exit statuses are kept whose event is yet to come, which is close behind.
 const MAX_EARLY_EXITS: usize = 64;
@@ -36,6 +40,8 @@ struct CommandRuns {
     runs: VecDeque<Run>,
     /// The failures of the present streak that are not kept any more.
     forgotten: Option<Forgotten>,
+    /// The last success that is not kept any more.
+    forgotten_success: Option<Timestamp>,
 }
 
 /// One run of a command.
@@ -47,12 +53,19 @@ struct Run {
     report: Report,
     /// The files that the session has edited since the run before this one, or since its start.
     edited: Vec<String>,
+    /// What it says of the files that were edited since a run whose outcome was known.
+    blame: Blame,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Forgotten {
     first_at: Timestamp,
     failures: usize,
+    /// When they were, the earliest first, as far as still known.
+    times: VecDeque<Timestamp>,
+    /// Of the first of them.
+    edited: Vec<String>,
+    blame: Blame,
 }
 
 /// The failures of a command since it last succeeded.
@@ -74,6 +87,8 @@ pub(super) struct Streak<'a> {
     pub report: &'a Report,
     /// The files that the session had edited when it failed first, since it had succeeded.
     pub edited: Vec<&'a str>,
+    /// What the first failure says of them.
+    pub blame: Blame,
 }
 
 /// A test that fails and fails.
@@ -107,29 +122,35 @@ impl Runs {
     }
 
     /// A command has ended. `edited_since` has the files that the session edited since a moment.
-    pub(super) fn record<'a, Files: Iterator<Item = &'a str>>(
+    pub(super) fn record<'a, Files: Iterator<Item = Edited<'a>>>(
         &mut self,
         command: &Command,
         call: Option<&String>,
         outcome: Outcome,
         report: &Report,
         at: Timestamp,
-        edited_since: impl FnOnce(Option<Timestamp>) -> Files,
+        edited_since: impl Fn(Option<Timestamp>) -> Files,
     ) {
         if command.purpose == Purpose::Other || outcome == Outcome::Interrupted {
             return;
         }
         let runs =
             self.commands.get_or_insert_with(&command.identity(), || CommandRuns::new(command));
-        let edited = edited_since(runs.runs.back().map(|run| run.at));
+        let last = runs.runs.back().map(|run| run.at);
+        let decided = runs.runs.iter().rfind(|run| run.outcome != Outcome::Unknown);
+        let blame = Blame::of(report, edited_since(decided.map(|run| run.at)));
+        let mut edited: Vec<&str> = edited_since(last).map(|file| file.path).collect();
+        edited.retain(|path| path.len() <= MAX_EDITED_BYTES);
+        // Those that it is about come first.
+        edited.sort_by_cached_key(|path| !points_to(report, path));
+        edited.truncate(MAX_EDITED);
         let run = Run {
             call: call.cloned(),
             at,
             outcome,
             report: brief(report),
-            edited: (edited.filter(|path| path.len() <= MAX_EDITED_BYTES).take(MAX_EDITED))
-                .map(str::to_owned)
-                .collect(),
+            edited: edited.into_iter().map(str::to_owned).collect(),
+            blame,
         };
         runs.push(run);
     }
@@ -206,9 +227,27 @@ impl<'a> Count<'a> {
     }
 }
 
+impl Forgotten {
+    /// What is left of a streak that begins with `first`.
+    fn new(first: &Run) -> Self {
+        Self {
+            first_at: first.at,
+            failures: 0,
+            times: VecDeque::new(),
+            edited: first.edited.clone(),
+            blame: first.blame,
+        }
+    }
+}
+
 impl CommandRuns {
     fn new(command: &Command) -> Self {
-        Self { command: command.clone(), runs: VecDeque::new(), forgotten: None }
+        Self {
+            command: command.clone(),
+            runs: VecDeque::new(),
+            forgotten: None,
+            forgotten_success: None,
+        }
     }
 
     fn push(&mut self, run: Run) {
@@ -223,19 +262,26 @@ impl CommandRuns {
     fn forget(&mut self, gone: Run) {
         match gone.outcome {
             Outcome::Failed { .. } => {
-                let forgotten =
-                    self.forgotten.get_or_insert(Forgotten { first_at: gone.at, failures: 0 });
+                let forgotten = self.forgotten.get_or_insert_with(|| Forgotten::new(&gone));
                 forgotten.failures += 1;
+                if forgotten.times.len() >= MAX_TIMES {
+                    forgotten.times.pop_front();
+                }
+                forgotten.times.push_back(gone.at);
             }
-            Outcome::Succeeded => self.forgotten = None,
-            Outcome::Interrupted | Outcome::Unknown => {}
-        }
-        // What was edited before the first failure stays known as long as the streak goes on.
-        if gone.outcome != Outcome::Succeeded
-            && let Some(next) = self.runs.front_mut()
-            && next.edited.is_empty()
-        {
-            next.edited = gone.edited;
+            Outcome::Succeeded => {
+                self.forgotten = None;
+                self.forgotten_success = Some(gone.at);
+            }
+            Outcome::Interrupted | Outcome::Unknown => {
+                // What was edited before the first failure stays known.
+                if self.forgotten.is_none()
+                    && let Some(next) = self.runs.front_mut()
+                    && next.edited.is_empty()
+                {
+                    next.edited = gone.edited;
+                }
+            }
         }
     }
 
@@ -262,25 +308,32 @@ impl CommandRuns {
         let failures: Vec<&Run> =
             since.iter().copied().filter(|run| run.outcome.is_failure()).collect();
         let first = failures.first()?;
-        let forgotten = self.forgotten.filter(|_| success.is_none());
-        let mut edited = Vec::new();
-        for run in since.iter().take_while(|run| run.at <= first.at) {
-            for path in &run.edited {
-                if !edited.contains(&path.as_str()) {
-                    edited.push(path.as_str());
-                }
+        let forgotten = self.forgotten.as_ref().filter(|_| success.is_none());
+        let mut edited: Vec<&str> = Vec::new();
+        let before_first = since.iter().take_while(|run| run.at <= first.at);
+        let before_first: Vec<&String> = match forgotten {
+            Some(forgotten) => forgotten.edited.iter().collect(),
+            None => before_first.flat_map(|run| &run.edited).collect(),
+        };
+        for path in before_first {
+            if !edited.contains(&path.as_str()) {
+                edited.push(path);
             }
         }
         edited.truncate(MAX_EDITED);
+        let times = failures.iter().rev().map(|run| run.at);
+        let forgotten_times = forgotten.into_iter().flat_map(|it| it.times.iter().rev().copied());
         Some(Streak {
             command: &self.command,
-            succeeded_at: success.and_then(|index| self.runs.get(index)).map(|run| run.at),
+            succeeded_at: (success.and_then(|index| self.runs.get(index)).map(|run| run.at))
+                .or(self.forgotten_success),
             first_at: forgotten.map_or(first.at, |forgotten| forgotten.first_at),
             failures: failures.len() + forgotten.map_or(0, |forgotten| forgotten.failures),
-            times: failures.iter().rev().map(|run| run.at).collect(),
+            times: times.chain(forgotten_times).collect(),
             exit_code,
             report: &last.report,
             edited,
+            blame: forgotten.map_or(first.blame, |forgotten| forgotten.blame),
         })
     }
 

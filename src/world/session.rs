@@ -8,6 +8,7 @@ use crate::agent::{
 };
 use crate::clock::Timestamp;
 use crate::world::anomaly::{Said, is_document};
+use crate::world::blame::Edited;
 use crate::world::calls::Calls;
 use crate::world::files::{ExternalChanges, Files};
 use crate::world::observation::Usage;
@@ -228,7 +229,10 @@ impl Session {
         at: Timestamp,
     ) {
         let (files, project, start) = (&self.files, &self.project, self.before_start());
-        let edited_since = |since: Option<Timestamp>| edits(files, project, since.unwrap_or(start));
+        let edited_since = |since: Option<Timestamp>| {
+            edits(files, project, since.unwrap_or(start))
+                .map(|path| Edited { path, relative: project.relative(path) })
+        };
         // The exit status of what hides it is nobody's that matters.
         let id = result.call.id.as_ref().filter(|_| command.tells_status);
         self.runs.record(command, id, outcome, &result.report, at, edited_since);

@@ -111,6 +111,7 @@ fn what_each_rule_says_reads_well() {
             scene.run("s", "cargo test", 101);
         }),
         told(|scene| {
+            scene.run("s", "npm run build", 0);
             scene.edit("s", "src/cart.rs");
             let status = Status::Failed { exit_code: None, interrupted: false };
             scene.run_with("s", "npm run build", status, Report::default());

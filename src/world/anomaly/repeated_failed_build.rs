@@ -16,12 +16,17 @@ pub(super) fn find(session: &Session, now: Timestamp) -> Vec<Finding> {
     (session.runs.failing())
         .filter_map(|mut streak| {
             streak.times.retain(|at| now.since(*at) <= WINDOW);
-            let earliest = streak.times.last().filter(|_| streak.times.len() >= TIMES)?;
-            let within = match now.since(*earliest) {
+            let mut earliest = *streak.times.last().filter(|_| streak.times.len() >= TIMES)?;
+            if now.since(streak.first_at) <= WINDOW {
+                // More than there are times of.
+                earliest = streak.first_at;
+            } else {
+                streak.failures = streak.times.len();
+            }
+            let within = match now.since(earliest) {
                 span if span < Duration::from_secs(60) => "within a minute".to_owned(),
                 span => format!("in {}", value::duration(span)),
             };
-            streak.failures = streak.times.len();
             let within = format!("{within} with no success between");
             Some(Finding {
                 kind: Kind::RepeatedFailedBuild,

@@ -1,5 +1,7 @@
 //! Which runs are runs of the same command.
 
+use std::time::Duration;
+
 use super::Step::*;
 use super::{assert_found, found};
 use crate::agent::Report;
@@ -175,4 +177,24 @@ fn a_test_is_one_with_its_suite() {
             &[],
         ),
     ]);
+}
+
+#[test]
+fn every_failure_is_counted() {
+    let evidence = |pace: u64, failures: u32| {
+        let mut scene = Scene::new();
+        scene.pace = Duration::from_secs(pace);
+        for _ in 0..failures {
+            scene.run("s", "make", 2);
+        }
+        scene.findings("s")[0].evidence.clone()
+    };
+    assert!(evidence(1, 30).starts_with("`make` failed 30 times "), "{}", evidence(1, 30));
+    assert!(evidence(1, 300).starts_with("`make` failed 300 times "), "{}", evidence(1, 300));
+    // Every two minutes, for an hour: those of the last half are meant.
+    assert!(
+        evidence(60, 30).starts_with("`make` failed 16 times in 30 min "),
+        "{}",
+        evidence(60, 30)
+    );
 }

@@ -1,5 +1,6 @@
 //! What the rules find in sessions that do this and that.
 
+mod blame;
 mod commands;
 mod rules;
 mod speech;

@@ -112,57 +112,86 @@ fn external_modified_during_session() {
 fn build_broken_after_my_edit() {
     const BROKEN: &[&str] = &["MEDIUM build_broken_after_my_edit make"];
     assert_found(&[
-        ("it had succeeded", &[Run("make", 0), Edit("a.rs"), Run("make", 2)], BROKEN),
-        ("it was never run", &[Edit("a.rs"), Run("make", 2)], BROKEN),
+        ("it had succeeded", &[Run("make", 0), Edit("src/cart.rs"), Run("make", 2)], BROKEN),
+        ("it was never run", &[Edit("src/cart.rs"), Run("make", 2)], BROKEN),
         (
             "twice",
-            &[Run("make", 0), Edit("a.rs"), Run("make", 2), Edit("b.rs"), Run("make", 2)],
+            &[Run("make", 0), Edit("src/cart.rs"), Run("make", 2), Edit("b.rs"), Run("make", 2)],
             BROKEN,
         ),
-        ("a subagent's edit is the session's", &[Sub(&Edit("a.rs")), Run("make", 2)], BROKEN),
+        (
+            "a subagent's edit is the session's",
+            &[Sub(&Edit("src/cart.rs")), Run("make", 2)],
+            BROKEN,
+        ),
         (
             "an interrupted run says nothing",
-            &[Edit("a.rs"), Interrupt("make"), Run("make", 2)],
+            &[Edit("src/cart.rs"), Interrupt("make"), Run("make", 2)],
             BROKEN,
         ),
         (
             "three times, too far apart to be repeated",
-            &[Edit("a.rs"), Run("make", 2), Wait(20), Run("make", 2), Wait(20), Run("make", 2)],
+            &[
+                Edit("src/cart.rs"),
+                Run("make", 2),
+                Wait(20),
+                Run("make", 2),
+                Wait(20),
+                Run("make", 2),
+            ],
             &["HIGH build_broken_after_my_edit make"],
         ),
         (
             "at three in half an hour it is the other rule's",
-            &[Edit("a.rs"), Run("make", 2), Run("make", 2), Run("make", 2)],
+            &[Edit("src/cart.rs"), Run("make", 2), Run("make", 2), Run("make", 2)],
             &["HIGH repeated_failed_build make"],
         ),
-        ("red, then green", &[Edit("a.rs"), Run("make", 2), Edit("a.rs"), Run("make", 0)], &[]),
-        ("flaky", &[Run("make", 0), Edit("a.rs"), Run("make", 2), Run("make", 0)], &[]),
-        ("green in general", &[Edit("a.rs"), Run("pytest a", 2), Run("pytest", 0)], &[]),
+        (
+            "red, then green",
+            &[Edit("src/cart.rs"), Run("make", 2), Edit("src/cart.rs"), Run("make", 0)],
+            &[],
+        ),
+        ("flaky", &[Run("make", 0), Edit("src/cart.rs"), Run("make", 2), Run("make", 0)], &[]),
+        ("green in general", &[Edit("src/cart.rs"), Run("pytest a", 2), Run("pytest", 0)], &[]),
         (
             "green in particular",
-            &[Edit("a.rs"), Run("pytest", 2), Run("pytest a", 0)],
+            &[Edit("src/cart.rs"), Run("pytest", 2), Run("pytest a", 0)],
             &["MEDIUM build_broken_after_my_edit pytest"],
         ),
         (
             "green in general before",
-            &[Edit("a.rs"), Run("pytest", 0), Run("pytest a", 2)],
+            &[Edit("src/cart.rs"), Run("pytest", 0), Run("pytest a", 2)],
             &["MEDIUM build_broken_after_my_edit pytest a"],
         ),
         ("no edit", &[Run("make", 0), Run("make", 2)], &[]),
-        ("broken before the first edit", &[Run("make", 2), Edit("a.rs"), Run("make", 2)], &[]),
+        (
+            "broken before the first edit",
+            &[Run("make", 2), Edit("src/cart.rs"), Run("make", 2)],
+            &[],
+        ),
         (
             "broken without an edit",
-            &[Edit("a.rs"), Run("make", 0), Run("make", 2), Edit("a.rs"), Run("make", 2)],
+            &[
+                Edit("src/cart.rs"),
+                Run("make", 0),
+                Run("make", 2),
+                Edit("src/cart.rs"),
+                Run("make", 2),
+            ],
             &[],
         ),
         ("a document", &[Run("make", 0), Edit("README.md"), Run("make", 2)], &[]),
         ("its own formatter", &[Run("make", 0), Format("a.rs"), Run("make", 2)], &[]),
-        ("another session's edit", &[Run("make", 0), Other(&Edit("a.rs")), Run("make", 2)], &[]),
-        ("another session's build", &[Edit("a.rs"), Other(&Run("make", 2))], &[]),
+        (
+            "another session's edit",
+            &[Run("make", 0), Other(&Edit("src/cart.rs")), Run("make", 2)],
+            &[],
+        ),
+        ("another session's build", &[Edit("src/cart.rs"), Other(&Run("make", 2))], &[]),
         ("an edit elsewhere", &[Run("make", 0), Edit("/etc/hosts"), Run("make", 2)], &[]),
-        ("no build", &[Edit("a.rs"), Run("ls", 2)], &[]),
-        ("a failed edit", &[Run("make", 0), FailEdit("a.rs"), Run("make", 2)], &[]),
-        ("interrupted", &[Run("make", 0), Edit("a.rs"), Interrupt("make")], &[]),
+        ("no build", &[Edit("src/cart.rs"), Run("ls", 2)], &[]),
+        ("a failed edit", &[Run("make", 0), FailEdit("src/cart.rs"), Run("make", 2)], &[]),
+        ("interrupted", &[Run("make", 0), Edit("src/cart.rs"), Interrupt("make")], &[]),
     ]);
 }
 
@@ -475,10 +504,10 @@ fn what_was_found_names_the_place_the_command_and_the_files() {
             "severity": "medium",
             "channel": "prompt",
             "evidence": "`cargo test` failed once, last just now (exit 101): error[E0308]: mismatched types; it \
-                     had succeeded 6 min ago, before your edit of src/shop.rs and src/cart.rs",
+                     had succeeded 6 min ago",
         "suggestion": "Run `cargo test` again after fixing src/cart.rs:12: it has failed since your edit of \
-                       src/shop.rs and src/cart.rs.",
-        "related_files": ["src/shop.rs", "src/cart.rs"],
+                       src/cart.rs and src/shop.rs.",
+        "related_files": ["src/cart.rs", "src/shop.rs"],
         }])
     );
 }

@@ -148,7 +148,7 @@ fn a_turn_is_not_blocked_by_what_waits_for_the_prompt_or_by_others() {
 #[test]
 fn what_gets_worse_is_said_again() {
     let mut scene = Scene::new();
-    scene.edit("s", "a.rs");
+    scene.edit("s", "src/cart.rs");
     scene.run("s", "make", 2);
     assert!(scene.prompt("s").contains("[MEDIUM] build_broken_after_my_edit"));
     scene.run("s", "make", 2);

@@ -39,9 +39,32 @@ pub(super) fn diagnosis<'a>(lines: &[&'a str]) -> Diagnosis<'a> {
         let line = line.trim_start().to_ascii_lowercase();
         BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
     };
-    let last = || lines.iter().rev().find(|line| !line.trim().is_empty());
+    let last = || lines.iter().rev().find(|line| says_something(line));
     let error = lines.iter().find(is_error).or_else(last);
     (error.copied(), None)
+}
+
+/// Whether a line without a mark may say what is wrong: not a lone `PASS`, a number, or how far it got.
+fn says_something(line: &str) -> bool {
+    const PROGRESS: [&str; 10] = [
+        "building",
+        "compiling",
+        "downloading",
+        "fetching",
+        "finished",
+        "installing",
+        "pass",
+        "passed",
+        "running",
+        "test result: ok",
+    ];
+    const ALONE: [&str; 3] = ["aborted", "killed", "terminated"];
+    let line = line.trim().to_lowercase();
+    let words = line.split_whitespace();
+    let words = words.filter(|word| word.chars().filter(|c| c.is_alphabetic()).count() > 1).count();
+    ALONE.iter().any(|word| line.starts_with(word))
+        || words == 1 && line.contains("error")
+        || words > 1 && !PROGRESS.iter().any(|beginning| line.starts_with(beginning))
 }
 
 type Found<'a> = Option<(&'a str, Option<Place<'a>>)>;
@@ -344,10 +367,28 @@ mod tests {
                 "[ERROR] Plugin x could not be resolved\n[ERROR] \n[ERROR] [Help 1] http://x",
                 "[ERROR] Plugin x could not be resolved",
             ),
-            ("[INFO] 12:30:45: error in the kitchen\nlast", "last"),
+            ("[INFO] 12:30:45: error in the kitchen\nthe last", "the last"),
         ] {
             says(output, error, None);
         }
+        for (last, said) in [
+            ("PASS", false),
+            ("running", false),
+            ("running 3 tests", false),
+            ("0", false),
+            ("12 %", false),
+            ("ok", false),
+            ("✓ Compiled", false),
+            ("Compiling shop v0.1.0", false),
+            ("Killed", true),
+            ("TypeError", true),
+            ("Segmentation fault", true),
+            ("sh: 1: jset: not found", true),
+        ] {
+            let error = if said { last } else { "no such target" };
+            says(&format!("no such target\n{last}\n"), error, None);
+        }
+        assert_eq!(diagnosis(&["PASS", "0"]), (None, None));
         assert_eq!(diagnosis(&["", " "]), (None, None));
         assert_eq!(diagnosis(&[]), (None, None));
     }

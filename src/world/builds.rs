@@ -39,8 +39,11 @@ pub(super) struct End {
 }
 
 impl Builds {
-    /// A session begins a build with the call `call`.
+    /// A session begins a build with the call `call`; its end may have been told before.
     pub(super) fn begin(&mut self, by: &SessionKey, call: Option<&String>, command: &Command) {
+        if call.is_some() && self.0.iter().any(|it| it.by == *by && it.call.as_ref() == call) {
+            return;
+        }
         if self.0.len() >= MAX_BUILDS {
             self.0.pop_front();
         }

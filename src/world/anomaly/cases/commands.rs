@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::Step::*;
 use super::{assert_found, found};
-use crate::agent::Report;
+use crate::agent::{EventKind, Report};
 use crate::world::anomaly::Kind;
-use crate::world::scene::{Scene, exit_status, run, run_in};
+use crate::world::scene::{Scene, event, exit_status, run, run_in, tool_call};
 
 #[test]
 fn a_command_is_one_with_its_directory_and_its_variables() {
@@ -197,4 +197,14 @@ fn every_failure_is_counted() {
         "{}",
         evidence(60, 30)
     );
+}
+
+#[test]
+fn a_build_whose_end_is_told_first_is_one() {
+    let mut scene = Scene::new();
+    let call = tool_call("1", "Bash", run("cargo build"));
+    scene.end("s", call.clone(), exit_status(101), Report::default());
+    scene.take(&event("s", "PreToolUse", EventKind::PreToolUse(call)));
+    let block = scene.prompt("s");
+    assert!(block.contains("build: cargo build (exit 101, "), "{block}");
 }

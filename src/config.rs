@@ -62,6 +62,8 @@ pub struct Config {
     /// On with `TMA1_ENABLE_FILE_CALLBACK=1`: the block is also written to `.tma1-context.md` in the
     /// project, for agents without hooks.
     pub file_callback: bool,
+    /// Off with `TMA1_REDACT=off`: what looks like a secret is kept as it is.
+    pub redaction: bool,
     /// `TMA1_LOG`: which messages the daemon logs, in the syntax of `RUST_LOG`.
     pub log: String,
 }
@@ -97,6 +99,7 @@ impl Config {
             injection: !environment.is_on("TMA1_DISABLE_INJECTION"),
             context_pressure_threshold: threshold.map(NonZeroU64::get),
             file_callback: environment.is_on("TMA1_ENABLE_FILE_CALLBACK"),
+            redaction: environment.get("TMA1_REDACT").is_none() || environment.is_on("TMA1_REDACT"),
             log,
         })
     }
@@ -132,6 +135,7 @@ mod tests {
             injection: true,
             context_pressure_threshold: None,
             file_callback: false,
+            redaction: true,
             log: "info".to_owned(),
         };
         assert_eq!(config(&[]), Ok(defaults));
@@ -167,6 +171,15 @@ mod tests {
         for (value, injection) in [("1", false), ("true", false), ("0", true), ("off", true)] {
             let config = config(&[("TMA1_DISABLE_INJECTION", value)]).unwrap();
             assert_eq!(config.injection, injection, "{value}");
+        }
+    }
+
+    #[test]
+    fn secrets_stay_only_where_that_is_said() {
+        for (value, redaction) in
+            [("off", false), ("0", false), ("", true), ("on", true), ("of", true)]
+        {
+            assert_eq!(config(&[("TMA1_REDACT", value)]).unwrap().redaction, redaction, "{value}");
         }
     }
 }

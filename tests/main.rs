@@ -26,6 +26,7 @@ mod observed;
 mod prompts;
 mod races;
 mod receipt;
+mod redaction;
 mod replay;
 mod script;
 mod support;

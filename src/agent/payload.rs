@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::agent::{EventError, patch};
+use crate::agent::{EventError, Redaction, patch};
 
 /// The longest string that is kept whole, in bytes. Payloads are unbounded: a `Write` carries a
 /// file's content twice, a `Read` of an image all of its bytes.
@@ -23,15 +23,17 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 pub struct Payload(Map<String, Value>);
 
 impl Payload {
-    /// Reads what a hook sent, or what the log kept of it.
+    /// Reads what the log kept, or what a hook sent where nothing of it is to be redacted.
     pub fn read(json: &[u8]) -> Result<Self, EventError> {
-        let json = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json);
-        let value = serde_json::from_slice(json)
-            .or_else(|error| serde_json::from_str(&repaired(json)).map_err(|_| error))?;
-        match value {
-            Value::Object(fields) => Ok(fields.into()),
-            _ => Err(EventError::NotAnObject),
-        }
+        Ok(members(json)?.into())
+    }
+
+    /// Reads what a hook sent, without the secrets in it. They go before anything is cut: a part of
+    /// one is not known any more.
+    pub fn read_redacted(json: &[u8], redaction: &Redaction) -> Result<Self, EventError> {
+        let mut fields = members(json)?;
+        redaction.fields(&mut fields);
+        Ok(fields.into())
     }
 
     pub(super) const fn fields(&self) -> &Map<String, Value> {
@@ -59,6 +61,16 @@ impl From<Map<String, Value>> for Payload {
 impl fmt::Display for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&serde_json::to_string(&self.0).map_err(|_| fmt::Error)?)
+    }
+}
+
+fn members(json: &[u8]) -> Result<Map<String, Value>, EventError> {
+    let json = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json);
+    let value = serde_json::from_slice(json)
+        .or_else(|error| serde_json::from_str(&repaired(json)).map_err(|_| error))?;
+    match value {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(EventError::NotAnObject),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hyper::body::Bytes;
 use tokio::task::{JoinError, spawn_blocking};
 
-use crate::agent::{Agent, Answer, Envelope, EventError, HookEvent, Payload, Reply};
+use crate::agent::{Agent, Answer, Envelope, EventError, HookEvent, Payload, Redaction, Reply};
 use crate::clock::{self, Tally, Timestamp};
 use crate::config::Config;
 use crate::daemon::callback::Callback;
@@ -34,6 +34,8 @@ pub(super) struct Hooks {
     projects: Arc<Projects>,
     observer: Observer,
     injection: bool,
+    /// How secrets are found; none if they are to stay.
+    redaction: Option<Arc<Redaction>>,
     counters: Counters,
     /// Where the block is to be written to a file too.
     callback: Option<Arc<Callback>>,
@@ -71,6 +73,7 @@ impl Hooks {
         log: EventLog,
         projects: Projects,
         observer: Observer,
+        redaction: Option<Redaction>,
         config: &Config,
     ) -> Self {
         let projects = Arc::new(projects);
@@ -82,6 +85,7 @@ impl Hooks {
             projects,
             observer,
             injection: config.injection,
+            redaction: redaction.map(Arc::new),
             counters: Counters::default(),
             rejected: Tally::default(),
             unlogged: Tally::default(),
@@ -144,9 +148,10 @@ impl Hooks {
         body: Bytes,
     ) -> Result<(HookEvent, String, String), Unusable> {
         let (event, payload) = if body.len() > LARGE {
-            spawn_blocking(move || read(agent, &body)).await??
+            let redaction = self.redaction.clone();
+            spawn_blocking(move || read(agent, &body, redaction.as_deref())).await??
         } else {
-            read(agent, &body)?
+            read(agent, &body, self.redaction.as_deref())?
         };
         let settled = self.world().settled_root(&event).map(str::to_owned);
         let root = if let Some(root) = settled {
@@ -201,14 +206,24 @@ impl Hooks {
         self.counters.count_rejected();
         if let Some(count) = self.rejected.count(clock::now()) {
             let reason = anyhow::Chain::new(reason).map(ToString::to_string).collect::<Vec<_>>();
-            tracing::warn!(count, reason = reason.join(": "), "requests that are no hook events");
+            let reason = reason.join(": ");
+            let redacted = self.redaction.as_ref().map(|redaction| redaction.text(&reason));
+            let reason = redacted.as_deref().unwrap_or(&reason);
+            tracing::warn!(count, reason, "requests that are no hook events");
         }
         Reply::Empty
     }
 }
 
-fn read(agent: Agent, body: &[u8]) -> Result<(HookEvent, String), EventError> {
-    let payload = Payload::read(body)?;
+fn read(
+    agent: Agent,
+    body: &[u8],
+    redaction: Option<&Redaction>,
+) -> Result<(HookEvent, String), EventError> {
+    let payload = match redaction {
+        Some(redaction) => Payload::read_redacted(body, redaction)?,
+        None => Payload::read(body)?,
+    };
     Ok((HookEvent::from_payload(agent, &payload)?, payload.to_string()))
 }
 
@@ -244,7 +259,7 @@ pub(super) fn rebuild(
     let (mut world, mut views) = (World::new(settings), Views::default());
     database.entries_since(since, |entry| {
         // What is no event to this version was one to the version that logged it.
-        if let Ok((event, _)) = read(entry.agent, entry.payload.as_bytes()) {
+        if let Ok((event, _)) = read(entry.agent, entry.payload.as_bytes(), None) {
             let root = entry
                 .project_root
                 .or_else(|| world.settled_root(&event).map(str::to_owned))

@@ -16,7 +16,7 @@ mod state;
 pub mod token;
 
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +24,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
+use crate::agent::Redaction;
 use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
@@ -166,5 +167,6 @@ fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
     let (world, views) = hooks::rebuild(&database, since, &projects, settings, config.injection)?;
     let log = EventLog::start(database)?;
     let observer = Observer::start(Transcripts::new(paths), views)?;
-    Ok(Hooks::new(world, log, projects, observer, config))
+    let redaction = config.redaction.then(Redaction::new).transpose().map_err(io::Error::other)?;
+    Ok(Hooks::new(world, log, projects, observer, redaction, config))
 }

@@ -148,6 +148,19 @@ fn a_fix_is_shown_first_and_written_only_when_it_is_agreed_to() {
 }
 
 #[test]
+fn a_daemon_that_is_away_stays_away() {
+    let mut scene = Scene::healthy();
+    scene.daemon = None;
+    // What an install leaves would have hooks start one, were it not for doctor.
+    let mut command = scene.doctor_command(&["--json"]);
+    command.env_remove("TMA1_NO_AUTOSTART");
+    let found = scene::Found::of(&mut command);
+    assert_eq!(found.names(), [("failure".to_owned(), "daemon".to_owned())]);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(scene.faults().names(), [("failure".to_owned(), "daemon".to_owned())]);
+}
+
+#[test]
 fn the_port_that_the_hooks_know_is_the_one_that_counts_in_every_shell() {
     let scene = Scene::healthy();
     scene.remove("~/.tma1/hooks/tma1-hook.sh");

@@ -49,10 +49,11 @@ pub(super) enum NoRun {
     TimedOut,
 }
 
-/// `command` with the environment that a hook gets.
+/// `command` with the environment that a hook gets, but for this: what is only looked at starts no daemon.
 pub(super) fn clean(mut command: Command, environment: &Environment) -> Command {
     command.env_clear();
     command.envs(HANDED_ON.iter().filter_map(|name| Some((name, environment.get(name)?))));
+    command.env("TMA1_NO_AUTOSTART", "1");
     platform::lead_group(&mut command);
     command
 }

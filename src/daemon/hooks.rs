@@ -1,12 +1,15 @@
 //! The way of a hook event: parsed, folded into the world, appended to the log, answered.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hyper::body::Bytes;
 use tokio::task::{JoinError, spawn_blocking};
 
-use crate::agent::{Agent, Answer, Envelope, EventError, HookEvent, Payload, Redaction, Reply};
+use crate::agent::{
+    Agent, Answer, Envelope, EventError, HookEvent, Payload, Redaction, Reply, SessionKey,
+};
 use crate::clock::{self, Tally, Timestamp};
 use crate::config::Config;
 use crate::daemon::callback::Callback;
@@ -247,16 +250,27 @@ fn fold(world: &mut World, event: &HookEvent, root: &str, noted: &[Noted], at: T
     }
 }
 
-/// A world as the log tells it, from `since` on, and what is known of the files. With `injection` it
-/// knows what it has said.
+/// What the log tells again after a restart.
+#[derive(Debug)]
+pub(super) struct Rebuilt {
+    pub world: World,
+    /// What was known of files.
+    pub views: Views,
+    /// The sessions with their first transcripts, in the order in which they began.
+    pub transcripts: Vec<(SessionKey, String)>,
+}
+
+/// A world as the log tells it, from `since` on, and what sensors knew. With `injection` it knows what it
+/// has said.
 pub(super) fn rebuild(
     database: &Database,
     since: Timestamp,
     projects: &Projects,
     settings: Settings,
     injection: bool,
-) -> Result<(World, Views), StoreError> {
+) -> Result<Rebuilt, StoreError> {
     let (mut world, mut views) = (World::new(settings), Views::default());
+    let (mut transcripts, mut begun) = (Vec::new(), HashSet::new());
     database.entries_since(since, |entry| {
         // What is no event to this version was one to the version that logged it.
         if let Ok((event, _)) = read(entry.agent, entry.payload.as_bytes(), None) {
@@ -267,6 +281,11 @@ pub(super) fn rebuild(
             let noted = entry.observed.and_then(|noted| serde_json::from_str(&noted).ok());
             let noted: Vec<Noted> = noted.unwrap_or_default();
             fold(&mut world, &event, &root, &noted, entry.at);
+            if let Some(transcript) = &event.transcript
+                && begun.insert(event.session.clone())
+            {
+                transcripts.push((event.session.clone(), transcript.clone()));
+            }
             if injection {
                 drop(world.answer(&event, entry.at));
             }
@@ -277,5 +296,5 @@ pub(super) fn rebuild(
             views.replay(&event, &root, entry.at, known);
         }
     })?;
-    Ok((world, views))
+    Ok(Rebuilt { world, views, transcripts })
 }

@@ -36,7 +36,7 @@ use crate::setup::purge;
 use crate::store::{Database, EventLog};
 use crate::world::Settings;
 pub use error::{DaemonError, Holder};
-use hooks::Hooks;
+use hooks::{Hooks, Rebuilt};
 pub use log_file::LogFile;
 pub use messages::Messages;
 pub use probe::PROBE_FIELD;
@@ -164,9 +164,14 @@ fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
     let projects = Projects::new(&paths.home);
     let settings = Settings { context_pressure_threshold: config.context_pressure_threshold };
     let since = clock::now().minus(REMEMBERED);
-    let (world, views) = hooks::rebuild(&database, since, &projects, settings, config.injection)?;
+    let Rebuilt { world, views, transcripts: begun } =
+        hooks::rebuild(&database, since, &projects, settings, config.injection)?;
+    let mut transcripts = Transcripts::new(paths);
+    for (session, transcript) in begun {
+        transcripts.began(&session, &transcript);
+    }
     let log = EventLog::start(database)?;
-    let observer = Observer::start(Transcripts::new(paths), views)?;
+    let observer = Observer::start(transcripts, views)?;
     let redaction = config.redaction.then(Redaction::new).transpose().map_err(io::Error::other)?;
     Ok(Hooks::new(world, log, projects, observer, redaction, config))
 }

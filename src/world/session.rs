@@ -162,6 +162,9 @@ impl Session {
             usage.window_used = self.usage.window_used;
             usage.window_size = usage.window_size.or(self.usage.window_size);
         }
+        // After a restart a transcript is read anew, and what was read of it so far tells less.
+        usage.input = usage.input.max(self.usage.input);
+        usage.output = usage.output.max(self.usage.output);
         self.usage = usage;
     }
 

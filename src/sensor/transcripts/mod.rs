@@ -6,7 +6,7 @@ mod folders;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use crate::agent::transcript::{Owner, Requests};
@@ -18,6 +18,9 @@ use folders::Folders;
 
 /// How many sessions are followed. One that comes back after others took its place is read again.
 const MAX_SESSIONS: usize = 128;
+
+/// How many sessions that began earlier are read before a later one, if need be.
+const MAX_EARLIER: usize = 64;
 
 /// How many files of one session are read, its subagents' among them.
 const MAX_FILES: usize = 512;
@@ -37,6 +40,9 @@ pub struct Transcripts {
     folders: Folders,
     requests: Requests,
     sessions: HashMap<SessionKey, Session>,
+    /// Sessions of Claude Code that were not read yet, with their transcripts, in the order in which
+    /// they began.
+    earlier: VecDeque<(SessionKey, String)>,
     /// How many calls there were: what tells the older from the newer.
     calls: u64,
     owners: u32,
@@ -67,8 +73,22 @@ impl Transcripts {
             folders: Folders::new(paths),
             requests: Requests::default(),
             sessions: HashMap::new(),
+            earlier: VecDeque::new(),
             calls: 0,
             owners: 0,
+        }
+    }
+
+    /// Makes known that `session` began after those of which this was said before. It is read before a
+    /// later one of its folder: of two sessions that hold the same requests, the later is the copy, and
+    /// in its file nothing tells them apart.
+    pub fn began(&mut self, session: &SessionKey, transcript: &str) {
+        let is_known = self.earlier.iter().any(|(known, _)| known == session);
+        if session.agent == Agent::ClaudeCode && !is_known {
+            if self.earlier.len() >= MAX_EARLIER {
+                self.earlier.pop_front();
+            }
+            self.earlier.push_back((session.clone(), transcript.to_owned()));
         }
     }
 
@@ -78,6 +98,32 @@ impl Transcripts {
     /// At most `budget` bytes are read, or one line if that is longer. A file that is not there, or is
     /// not to be read, is no error: at the start of a session it is the rule.
     pub fn read_on(&mut self, session: &SessionKey, transcript: &str, budget: usize) -> Reading {
+        let earlier = self.to_read_before(session, transcript);
+        let (read, file) =
+            earlier.as_ref().map_or((session, transcript), |(session, file)| (session, file));
+        let reading = self.read(read, file, budget);
+        if !reading.more {
+            self.earlier.retain(|(known, _)| known != read);
+        }
+        Reading { more: reading.more || earlier.is_some(), ..reading }
+    }
+
+    /// The first session that is to be read before this one, which was not read yet.
+    fn to_read_before(
+        &self,
+        session: &SessionKey,
+        transcript: &str,
+    ) -> Option<(SessionKey, String)> {
+        let folder = Path::new(transcript).parent();
+        let mut before = self.earlier.iter().take_while(|(known, _)| known != session);
+        let is_in_folder = |known: &SessionKey, file| {
+            known.agent == session.agent && Path::new(file).parent() == folder
+        };
+        let is_begun = self.sessions.contains_key(session);
+        before.find(|(known, file)| !is_begun && is_in_folder(known, file.as_str())).cloned()
+    }
+
+    fn read(&mut self, session: &SessionKey, transcript: &str, budget: usize) -> Reading {
         let path = Path::new(transcript);
         self.calls += 1;
         if !self.sessions.contains_key(session) {

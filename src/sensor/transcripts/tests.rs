@@ -279,6 +279,42 @@ fn a_copied_session_does_not_count_what_it_copies() {
     assert_eq!(used(&read(&mut transcripts, &fork, &copy)), Some((5, 2, Some(7))));
 }
 
+#[test]
+fn after_a_restart_a_copy_still_does_not_count_what_it_copies() {
+    let home = Home::new();
+    let original = home.write(MAIN, &(answer("a", 500, 1) + &answer("b", 500, 1)));
+    let copy = answer("a", 500, 1) + &answer("b", 500, 1) + &answer("c", 5, 2);
+    let copy = home.write(".claude/projects/p/f.jsonl", &copy);
+    let (gone, fork) = (key(Agent::ClaudeCode, "gone"), key(Agent::ClaudeCode, "f"));
+    let mut transcripts = home.transcripts();
+    for (session, path) in [
+        (&gone, &home.path(".claude/projects/p/gone.jsonl")),
+        (&claude(), &original),
+        (&fork, &copy),
+    ] {
+        transcripts.began(session, path.to_str().unwrap());
+    }
+    // The copy is the first that is asked for, and a step reads no more than a line.
+    let mut told = HashMap::new();
+    loop {
+        let reading = transcripts.read_on(&fork, copy.to_str().unwrap(), 10);
+        for observation in reading.observations {
+            if let Observation::Usage { session, usage } = observation {
+                told.insert(session.id, (usage.input, usage.output));
+            }
+        }
+        if !reading.more {
+            break;
+        }
+    }
+    let expected = [("s", (1000, 2)), ("f", (5, 2))].map(|(id, used)| (id.to_owned(), used));
+    assert_eq!(told, HashMap::from(expected));
+    // What is in another folder is no original.
+    let mut transcripts = home.transcripts();
+    transcripts.began(&gone, home.path(".claude/projects/q/gone.jsonl").to_str().unwrap());
+    assert_eq!(used(&read(&mut transcripts, &fork, &copy)), Some((1005, 4, Some(7))));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]

@@ -423,6 +423,17 @@ fn the_window_is_pressed_until_it_is_well_below_the_limit() {
 }
 
 #[test]
+fn what_was_used_never_gets_less() {
+    let mut scene = Scene::new();
+    scene.prompt("s");
+    for (input, output) in [(500, 90), (100, 20), (501, 0)] {
+        let usage = Usage { input, output, ..Usage::default() };
+        scene.observe(&Observation::Usage { session: key("s"), usage });
+    }
+    assert!(scene.prompt("s").contains("tokens: in=501 out=90\n"));
+}
+
+#[test]
 fn a_compaction_relieves_the_window_until_the_next_request_says_otherwise() {
     let mut scene = Scene::new();
     scene.prompt("s");

@@ -89,7 +89,10 @@ fn measure_long() -> Times {
         tale.call("s", action, &mut times);
         if number % 20 == 0 {
             let started = clock::monotonic();
-            tale.world.observe(&Observation::ExternalChange { path: path(number) }, tale.at());
+            tale.world.observe(
+                &Observation::ExternalChange { path: path(number), removed: false },
+                tale.at(),
+            );
             times.entry("a change".to_owned()).or_default().push(clock::monotonic() - started);
         }
         if number % 10 == 0 {

@@ -31,6 +31,8 @@ pub(super) struct Change {
     pub at: Timestamp,
     /// Who made it.
     pub by: Author,
+    /// Whether the file is gone by it.
+    pub removed: bool,
 }
 
 /// Who changed a file.

@@ -29,7 +29,7 @@ fn words(text: &str) -> Vec<(&'static str, Answer)> {
         tale.run(command(Purpose::Test), failed);
     }
     for file in 0..3 {
-        tale.observe(&Observation::ExternalChange { path: tale.path(file) });
+        tale.observe(&Observation::ExternalChange { path: tale.path(file), removed: false });
     }
     tale.edit(0);
     let usage = Usage { window_used: Some(2), window_size: Some(3), ..Usage::default() };

@@ -141,25 +141,24 @@ impl World {
     /// Takes in what a sensor has seen. `at` is when it happened, as far as the sensor knows.
     pub fn observe(&mut self, observation: &Observation, at: Timestamp) {
         match observation {
-            Observation::ExternalChange { path } => {
-                self.note_change(path, &Change { at, by: Author::Outside }, None);
+            Observation::ExternalChange { path, removed } => {
+                let change = Change { at, by: Author::Outside, removed: *removed };
+                self.note_change(path, &change, None);
                 let sessions = self.sessions.values_mut();
                 for session in sessions.filter(|session| session.project.contains(path)) {
                     session.note_external(path, at);
                 }
             }
-            Observation::OwnChange { session, path } => {
-                let change = Change { at, by: Author::Session(session.clone()) };
+            Observation::OwnChange { session, path, removed } => {
+                let by = Author::Session(session.clone());
+                let change = Change { at, by, removed: *removed };
                 self.note_change(path, &change, Some(session));
             }
             Observation::Edited { session: key, by_subagent, written, removed } => {
                 if let Some(session) = self.sessions.get_mut(key) {
                     session.files.edit(written, removed, *by_subagent, at);
                 }
-                let change = Change { at, by: Author::Session(key.clone()) };
-                for path in written.iter().chain(removed) {
-                    self.note_change(path, &change, Some(key));
-                }
+                self.note_edit(key, written, removed, at);
             }
             Observation::Usage { session, usage } => {
                 if let Some(session) = self.sessions.get_mut(session) {
@@ -234,10 +233,7 @@ impl World {
     ) {
         match &result.call.action {
             ToolAction::Edit { written, removed } if session::is_done(outcome) => {
-                let change = Change { at, by: Author::Session(key.clone()) };
-                for path in written.iter().chain(removed) {
-                    self.note_change(path, &change, Some(key));
-                }
+                self.note_edit(key, written, removed, at);
             }
             action => {
                 if let (Some(command), Some(session)) = (build_of(action), self.sessions.get(key)) {
@@ -245,6 +241,22 @@ impl World {
                     let builds = builds_of(&mut self.builds, &session.project);
                     builds.end(key, call, command, outcome, &result.report, at);
                 }
+            }
+        }
+    }
+
+    /// A session has edited files: tells every other one.
+    fn note_edit(
+        &mut self,
+        key: &SessionKey,
+        written: &[String],
+        removed: &[String],
+        at: Timestamp,
+    ) {
+        for (paths, removed) in [(written, false), (removed, true)] {
+            let change = Change { at, by: Author::Session(key.clone()), removed };
+            for path in paths {
+                self.note_change(path, &change, Some(key));
             }
         }
     }

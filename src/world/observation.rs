@@ -11,6 +11,9 @@ pub enum Observation {
     ExternalChange {
         /// Its absolute path.
         path: String,
+        /// Whether it is gone.
+        #[serde(default)]
+        removed: bool,
     },
     /// A file was changed by a command that this session ran, such as a formatter: the session has
     /// not seen the result, and nobody else made it.
@@ -19,6 +22,9 @@ pub enum Observation {
         session: SessionKey,
         /// Its absolute path.
         path: String,
+        /// Whether it is gone.
+        #[serde(default)]
+        removed: bool,
     },
     /// This session has edited files, though no event told that it did: Codex tells no result of a
     /// patch that is a shell command.

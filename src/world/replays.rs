@@ -189,10 +189,14 @@ fn groups_of(number: usize, session: usize, step: &Step) -> Vec<Vec<What>> {
             };
             one("PostToolBatch", EventKind::RejectedCalls(vec![result]))
         }
-        Step::Change(file) => seen(Observation::ExternalChange { path: path(FILES[*file]) }),
-        Step::Format(file) => {
-            seen(Observation::OwnChange { session: session.clone(), path: path(FILES[*file]) })
+        Step::Change(file) => {
+            seen(Observation::ExternalChange { path: path(FILES[*file]), removed: false })
         }
+        Step::Format(file) => seen(Observation::OwnChange {
+            session: session.clone(),
+            path: path(FILES[*file]),
+            removed: false,
+        }),
         Step::Usage(used) => seen(Observation::Usage {
             session: session.clone(),
             usage: Usage {

@@ -144,12 +144,21 @@ impl Scene {
 
     /// Somebody who is no agent changes a file.
     pub(super) fn change(&mut self, file: &str) {
-        self.observe(&Observation::ExternalChange { path: path(file) });
+        self.observe(&Observation::ExternalChange { path: path(file), removed: false });
+    }
+
+    /// Somebody who is no agent deletes a file.
+    pub(super) fn delete(&mut self, file: &str) {
+        self.observe(&Observation::ExternalChange { path: path(file), removed: true });
     }
 
     /// A command of the session rewrites a file.
     pub(super) fn rewrite(&mut self, session: &str, file: &str) {
-        self.observe(&Observation::OwnChange { session: key(session), path: path(file) });
+        self.observe(&Observation::OwnChange {
+            session: key(session),
+            path: path(file),
+            removed: false,
+        });
     }
 
     pub(super) fn fill_window(&mut self, session: &str, used: u64, size: u64) {

@@ -193,10 +193,11 @@ impl Files {
             let session = author(&known.names, known, changed_at);
             known.changed_by = (session.clone().map(|session| (session, changed_at)))
                 .or_else(|| known.changed_by.take());
+            let removed = now.is_none();
             for path in known.names.iter().cloned() {
                 seen.push(match session.clone() {
-                    Some(session) => Observation::OwnChange { session, path },
-                    None => Observation::ExternalChange { path },
+                    Some(session) => Observation::OwnChange { session, path, removed },
+                    None => Observation::ExternalChange { path, removed },
                 });
             }
             self.await_digest(real);

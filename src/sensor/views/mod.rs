@@ -150,7 +150,8 @@ impl Views {
         at: Timestamp,
     ) -> Vec<Observation> {
         let others = self.files.know(path, root, Some((session.clone(), at)));
-        let change = |path| Observation::OwnChange { session: session.clone(), path };
+        let removed = version_of(path).is_none();
+        let change = |path| Observation::OwnChange { session: session.clone(), path, removed };
         others.into_iter().map(change).collect()
     }
 

@@ -70,8 +70,13 @@ impl Scene {
         let name = |path: &str| path.rsplit('/').next().unwrap().to_owned();
         seen.iter()
             .map(|observation| match observation {
-                Observation::ExternalChange { path } => format!("external {}", name(path)),
-                Observation::OwnChange { session, path } => {
+                Observation::ExternalChange { path, removed: false } => {
+                    format!("external {}", name(path))
+                }
+                Observation::ExternalChange { path, removed: true } => {
+                    format!("deleted {}", name(path))
+                }
+                Observation::OwnChange { session, path, .. } => {
                     format!("{} {}", session.id, name(path))
                 }
                 Observation::Edited { session, written, removed, .. } => {
@@ -140,7 +145,7 @@ fn a_file_that_was_read_and_then_changed_was_changed_from_outside_once() {
     assert_eq!(scene.prompt("s"), ["external a.rs"]);
     assert_eq!(scene.prompt("s"), NOTHING);
     fs_err::remove_file(scene.path("a.rs")).unwrap();
-    assert_eq!(scene.prompt("s"), ["external a.rs"]);
+    assert_eq!(scene.prompt("s"), ["deleted a.rs"]);
 }
 
 #[test]

@@ -24,9 +24,11 @@ pub(super) fn find(session: &Session, now: Timestamp) -> Vec<Finding> {
                     "{file}: last seen {}, {change}",
                     value::ago(now.since(view.seen_at))
                 ),
-                suggestion: format!(
-                    "Re-read {file} before relying on what you saw of it: it was {change}."
-                ),
+                suggestion: if changed.latest.removed {
+                    format!("Do not rely on what you saw of {file}: it was {change}.")
+                } else {
+                    format!("Re-read {file} before relying on what you saw of it: it was {change}.")
+                },
                 related_files: vec![file],
                 subject: path.to_owned(),
                 command: None,
@@ -39,7 +41,7 @@ pub(super) fn find(session: &Session, now: Timestamp) -> Vec<Finding> {
 /// The suggestion for several files.
 pub(super) fn together(findings: &[&Finding]) -> String {
     format!(
-        "Re-read {} before relying on what you saw of them: others changed them since.",
+        "Re-read {} before relying on what you saw of them: others changed or deleted them since.",
         words::files_of(findings)
     )
 }

@@ -25,10 +25,17 @@ pub(super) fn find(session: &Session, now: Timestamp) -> Vec<Finding> {
                     value::ago(now.since(view.seen_at)),
                     value::ago(now.since(edited_at)),
                 ),
-                suggestion: format!(
-                    "Re-read {file} before editing it again: it was {change}, after you last saw it, \
-                     and your last edit was made without that change in view."
-                ),
+                suggestion: if changed.latest.removed {
+                    format!(
+                        "Find out whether {file} is still wanted before editing it again: it was \
+                         {change}, after you last saw it."
+                    )
+                } else {
+                    format!(
+                        "Re-read {file} before editing it again: it was {change}, after you last saw \
+                         it, and your last edit was made without that change in view."
+                    )
+                },
                 related_files: vec![file],
                 subject: path.to_owned(),
                 command: None,

@@ -44,10 +44,11 @@ pub(in crate::world) fn reason(findings: &[Finding]) -> Option<String> {
 /// Who changed a file, and when.
 pub(super) fn change(change: &Change, now: Timestamp) -> String {
     let ago = value::ago(now.since(change.at));
+    let done = if change.removed { "deleted" } else { "changed" };
     match &change.by {
-        Author::Outside => format!("changed from outside {ago}"),
+        Author::Outside => format!("{done} from outside {ago}"),
         Author::Session(key) => {
-            format!("changed by the {} session {} {ago}", key.agent, value::short_id(&key.id))
+            format!("{done} by the {} session {} {ago}", key.agent, value::short_id(&key.id))
         }
     }
 }

@@ -465,13 +465,42 @@ fn a_change_that_is_reported_late_counts_from_when_it_was_made() {
     let mut scene = Scene::new();
     let made_at = scene.now;
     scene.read("s", "a.rs");
-    let change = Observation::ExternalChange { path: path("a.rs") };
+    let change = Observation::ExternalChange { path: path("a.rs"), removed: false };
     scene.world.observe(&change, made_at);
     assert_eq!(scene.kinds("s"), []);
     scene.world.observe(&change, scene.now);
     assert_eq!(scene.kinds("s"), [], "at the same moment the order can't be told");
     scene.observe(&change);
     assert_eq!(scene.kinds("s"), [Kind::ExternalModifiedDuringSession]);
+}
+
+#[test]
+fn a_file_that_was_deleted_is_not_to_be_read_again() {
+    let mut scene = Scene::new();
+    scene.pace = Duration::from_secs(1);
+    scene.read("s", "a.rs");
+    scene.read("s", "b.rs");
+    scene.change("a.rs");
+    scene.delete("a.rs");
+    let removed = vec![path("b.rs")];
+    let written = Vec::new();
+    let session = key("other");
+    scene.observe(&Observation::Edited { session, by_subagent: false, written, removed });
+    let said = |scene: &Scene| scene.findings("s").into_iter().map(|it| it.suggestion);
+    assert_eq!(
+        said(&scene).collect::<Vec<_>>(),
+        [
+            "Do not rely on what you saw of b.rs: it was deleted by the claude-code session other \
+             just now.",
+            "Do not rely on what you saw of a.rs: it was deleted from outside just now.",
+        ]
+    );
+    // It is there again.
+    scene.change("a.rs");
+    assert!(said(&scene).any(|it| it.starts_with("Re-read a.rs ")));
+    scene.delete("b.rs");
+    scene.reject_edit("s", "b.rs");
+    assert!(said(&scene).any(|it| it.starts_with("Find out whether b.rs is still wanted ")));
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub mod mcp;
 pub mod paths;
 pub mod platform;
 pub mod printable;
+mod process;
 pub mod sensor;
 pub mod setup;
 pub mod store;

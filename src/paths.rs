@@ -18,6 +18,8 @@ pub struct Paths {
     pub claude_state: PathBuf,
     /// Codex's directory: `CODEX_HOME`, else `~/.codex`.
     pub codex_home: PathBuf,
+    /// Where programs of this user are configured: `XDG_CONFIG_HOME`, else `~/.config`.
+    pub config_home: PathBuf,
 }
 
 /// A location that can't be used.
@@ -61,7 +63,11 @@ impl Paths {
         let codex_home =
             absolute(environment, "CODEX_HOME")?.unwrap_or_else(|| home.join(".codex"));
         let claude_state = claude_state(environment, &home, &claude_config);
-        Ok(Self { home, root, claude_config, claude_state, codex_home })
+        // By its specification, one that is relative is to be ignored.
+        let config_home = environment.get("XDG_CONFIG_HOME").map(PathBuf::from);
+        let config_home = config_home.filter(|path| path.is_absolute());
+        let config_home = config_home.unwrap_or_else(|| home.join(".config"));
+        Ok(Self { home, root, claude_config, claude_state, codex_home, config_home })
     }
 
     /// Our own directory for a user with this home directory, unless `TMA1_DATA_DIR` says otherwise.

@@ -29,6 +29,8 @@ mod receipt;
 mod redaction;
 mod replay;
 mod script;
+#[cfg(target_os = "linux")]
+mod service;
 mod support;
 mod transcripts;
 mod uninstall;

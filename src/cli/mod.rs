@@ -14,6 +14,7 @@ mod mcp_serve;
 mod printer;
 mod prompt;
 mod serve;
+mod service;
 mod status;
 mod uninstall;
 
@@ -76,6 +77,7 @@ enum Command {
     Status(status::Arguments),
     Logs(logs::Arguments),
     Doctor(doctor::Arguments),
+    Service(service::Arguments),
     Serve(serve::Arguments),
     Hook(hook::Arguments),
     McpServe(mcp_serve::Arguments),
@@ -137,6 +139,7 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
         Command::Status(arguments) => status::run(&arguments, &context()?),
         Command::Logs(arguments) => logs::run(&arguments, &context()?),
         Command::Doctor(arguments) => doctor::run(&arguments, &context()?),
+        Command::Service(arguments) => service::run(&arguments, &context()?),
         Command::Serve(arguments) => serve::run(&arguments, &context()?),
         Command::Version(arguments) => about::version(&arguments, printer),
         Command::Completions(arguments) => about::completions(&arguments, printer),

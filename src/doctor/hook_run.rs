@@ -12,9 +12,10 @@ use crate::agent::Agent;
 use crate::daemon::PROBE_FIELD;
 use crate::doctor::daemon::Daemon;
 use crate::doctor::finding::{Check, Finding, Fix};
-use crate::doctor::process::{self, NoRun, Run, clean};
+use crate::doctor::process::clean;
 use crate::doctor::settings::Handler;
 use crate::doctor::subject::Subject;
+use crate::process::{self, NoRun, Run};
 
 /// How long the agent waits, as registered.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -160,7 +161,7 @@ mod tests {
 
     fn run(status: i32, stdout: &str, millis: u64) -> Run {
         let took = Duration::from_millis(millis);
-        Run { status: Some(status), stdout: stdout.to_owned(), took }
+        Run { status: Some(status), stdout: stdout.to_owned(), stderr: String::new(), took }
     }
 
     #[test]

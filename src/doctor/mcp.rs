@@ -163,7 +163,8 @@ fn run(subject: &Subject<'_>, agent: Agent, entry: &Entry) -> Finding {
     let begun = clock::monotonic();
     let mut command = Command::new(&entry.command);
     command.args(&entry.arguments).current_dir(subject.working_dir);
-    let command = clean(command, subject.environment);
+    let mut command = clean(command, subject.environment);
+    platform::lead_group(&mut command);
     match tools(command) {
         Ok(tools) if tools.iter().any(|tool| tool == TOOL) => {
             let took = (clock::monotonic() - begun).as_millis();

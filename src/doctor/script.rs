@@ -7,9 +7,10 @@ use std::time::Duration;
 use crate::agent::Agent;
 use crate::doctor::daemon::Daemon;
 use crate::doctor::finding::{Check, Finding, Fix, Status};
-use crate::doctor::process::{self, clean};
+use crate::doctor::process::{clean, version};
 use crate::doctor::subject::{Subject, port_in};
 use crate::platform;
+use crate::process;
 use crate::setup::freshness;
 use crate::setup::script::{Language, Script};
 
@@ -77,7 +78,7 @@ fn program(subject: &Subject<'_>, agent: Agent, program: &Path) -> Finding {
     command.arg("--version");
     let run = process::run(clean(command, subject.environment), "", PATIENCE);
     let said = run.ok().filter(|run| run.status == Some(0)).map(|run| run.stdout);
-    match said.as_deref().map(process::version) {
+    match said.as_deref().map(version) {
         Some(Some(VERSION)) => check.ok(format!("{name} runs, and is of this version")),
         Some(Some(other)) => check.warning(
             format!("the hook script runs {name} of version {other}; this is {VERSION}"),

@@ -211,7 +211,7 @@ impl Whole {
             Self::Program(path) => fs_err::read(path)?.into(),
             Self::Script(text) => text.clone().into(),
             Self::Marker => purge::MARKER_TEXT.into(),
-            Self::Text(text) => (*text).into(),
+            Self::Text(text) => text.clone().into_owned().into(),
         })
     }
 

@@ -19,6 +19,7 @@ pub mod registration;
 mod remains;
 mod replacement;
 pub mod script;
+pub mod service;
 mod sweep;
 pub mod target;
 mod uninstall;

@@ -16,6 +16,7 @@ use crate::setup::plan::{Note, Reason};
 use crate::setup::receipt::Receipt;
 use crate::setup::registration::Remaining;
 use crate::setup::replacement;
+use crate::setup::service::Manager;
 
 /// A file in each folder that we fill: where it is, the files of our names are ours.
 pub const MARKER: &str = ".tma1-owned";
@@ -96,10 +97,12 @@ impl Purge {
         purge.take(paths.data(), data_files(paths))?;
         purge.take(paths.logs(), log_files(paths))?;
         let receipt = fs_err::read(paths.receipt()).unwrap_or_default();
-        let remaining = Remaining::beside(artifacts, &Receipt::read(&receipt), paths);
-        match remaining.first() {
+        let receipt = Receipt::read(&receipt);
+        let remaining = Remaining::beside(artifacts, &receipt, paths);
+        let registered = remaining.first().map(|user| user.path.clone());
+        match registered.or_else(|| service(&receipt, paths)) {
             Some(user) if paths.bin().is_dir() => {
-                let reason = Reason::InUse(paths.display(&user.path));
+                let reason = Reason::InUse(paths.display(&user));
                 purge.notes.push(Note { path: paths.bin(), reason });
             }
             _ => purge.take(paths.bin(), programs(paths))?,
@@ -155,6 +158,12 @@ impl Purge {
         drop(lock);
         Ok(())
     }
+}
+
+/// The definition of the service, if it is there: it runs the copy of the program.
+fn service(receipt: &Receipt, paths: &Paths) -> Option<PathBuf> {
+    let definition = Manager::of_system()?.definition(paths);
+    (receipt.record(&definition).is_some() && definition.is_file()).then_some(definition)
 }
 
 impl Purged {

@@ -12,6 +12,7 @@ use crate::setup::adapter::{Artifact, Shared, claude_code, codex, project};
 use crate::setup::plan::{Plan, Reason};
 use crate::setup::receipt::Receipt;
 use crate::setup::registration::{Registration, Remaining};
+use crate::setup::service::Manager;
 use crate::setup::target::Target;
 
 /// Forgets the files that are no longer there or hold nothing of ours, and names the others of the
@@ -29,6 +30,10 @@ pub(super) fn note(
     for path in known {
         if !is_there(&path) || holds_nothing(&path) {
             kept.forget(&path);
+            continue;
+        }
+        if is_service(&path, paths) {
+            plan.note(&path, Reason::Elsewhere("tma1 service uninstall".to_owned()));
             continue;
         }
         let Some(place) = Place::of(&path, &agents, remaining, paths) else { continue };
@@ -68,6 +73,11 @@ pub(super) fn note_other_root(plan: &mut Plan, artifacts: &[Artifact], paths: &P
             plan.note(&other.root, Reason::Elsewhere(place.command(&other)));
         }
     }
+}
+
+/// Whether a file is what starts the daemon when the user logs in.
+fn is_service(path: &Path, paths: &Paths) -> bool {
+    Manager::of_system().is_some_and(|manager| manager.definition(paths) == path)
 }
 
 /// Whose settings an artifact is in, if it is.

@@ -11,6 +11,10 @@ use crate::agent::Agent;
 pub struct UnwritablePath(PathBuf);
 
 impl UnwritablePath {
+    pub(super) const fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> String {
         "rename it, or set TMA1_DATA_DIR to a folder with another name".to_owned()

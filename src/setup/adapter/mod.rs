@@ -5,6 +5,7 @@ pub mod claude_code;
 pub mod codex;
 pub(super) mod project;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
@@ -55,7 +56,7 @@ impl Site<'_> {
     }
 
     /// The copy of the program, and what tells that it is ours.
-    fn program(&self) -> Vec<Artifact> {
+    pub(super) fn program(&self) -> Vec<Artifact> {
         let Binary::Copy { from, to } = self.binary else { return Vec::new() };
         let program = Content::Whole(Whole::Program(from.clone()));
         let marker = Content::Whole(Whole::Marker);
@@ -92,7 +93,7 @@ impl Site<'_> {
         assets
             .iter()
             .map(|asset| {
-                let content = Content::Whole(Whole::Text(asset.text));
+                let content = Content::Whole(Whole::Text(asset.text.into()));
                 Artifact::new(folder.join(asset.path), content, why)
             })
             .collect()
@@ -162,7 +163,7 @@ pub struct Artifact {
 }
 
 impl Artifact {
-    fn new(path: PathBuf, content: Content, why: &'static str) -> Self {
+    pub(super) fn new(path: PathBuf, content: Content, why: &'static str) -> Self {
         Self { path, content, why, wanted: true, project: None }
     }
 
@@ -190,8 +191,8 @@ pub enum Whole {
     Marker,
     /// A script, known by its head.
     Script(String),
-    /// A text that users may want to change: a skill, a command.
-    Text(&'static str),
+    /// A text that users may want to change: a skill, a command, a service.
+    Text(Cow<'static, str>),
 }
 
 /// Entries of ours in a file of the user.

@@ -1,0 +1,111 @@
+//! An agent of `launchd`, by launchd.plist(5) and launchctl(1).
+
+use std::path::PathBuf;
+
+use crate::setup::script::UnwritablePath;
+use crate::setup::service::{Call, HEAD, Service};
+
+/// Under which name `launchd` knows the service.
+pub(super) const LABEL: &str = "ai.tma1.daemon";
+
+pub(super) fn call<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Call {
+    Call::new("launchctl", arguments)
+}
+
+/// The session of a user in which agents run.
+pub(super) fn domain(user: u32) -> String {
+    format!("gui/{user}")
+}
+
+/// The service in it.
+pub(super) fn target(user: u32) -> String {
+    format!("{}/{LABEL}", domain(user))
+}
+
+/// The text of the property list.
+///
+/// It is started again if it crashes, and not if it ends by itself: another start would not mend
+/// that.
+pub(super) fn property_list(service: &Service<'_>) -> Result<String, UnwritablePath> {
+    let words = [service.program].into_iter().chain(service.arguments.iter().map(String::as_str));
+    let words = words.map(|word| Ok(format!("    <string>{}</string>\n", escaped(word)?)));
+    let arguments: String = words.collect::<Result<_, UnwritablePath>>()?;
+    let variables = service.environment.iter().map(|(name, value)| {
+        let (name, value) = (escaped(name)?, escaped(value)?);
+        Ok(format!("    <key>{name}</key>\n    <string>{value}</string>\n"))
+    });
+    let environment: String = variables.collect::<Result<_, UnwritablePath>>()?;
+    Ok(format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <!-- {HEAD} -->\n\
+         <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
+         \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
+         <plist version=\"1.0\">\n\
+         <dict>\n\
+         \x20 <key>Label</key>\n\
+         \x20 <string>{LABEL}</string>\n\
+         \x20 <key>ProgramArguments</key>\n\
+         \x20 <array>\n{arguments}\x20 </array>\n\
+         \x20 <key>EnvironmentVariables</key>\n\
+         \x20 <dict>\n{environment}\x20 </dict>\n\
+         \x20 <key>WorkingDirectory</key>\n\
+         \x20 <string>/</string>\n\
+         \x20 <key>Umask</key>\n\
+         \x20 <integer>63</integer>\n\
+         \x20 <key>ProcessType</key>\n\
+         \x20 <string>Background</string>\n\
+         \x20 <key>RunAtLoad</key>\n\
+         \x20 <true/>\n\
+         \x20 <key>KeepAlive</key>\n\
+         \x20 <dict>\n\
+         \x20   <key>Crashed</key>\n\
+         \x20   <true/>\n\
+         \x20 </dict>\n\
+         </dict>\n\
+         </plist>\n"
+    ))
+}
+
+/// `text` as the content of an XML element. XML has no way to write most control characters.
+fn escaped(text: &str) -> Result<String, UnwritablePath> {
+    let is_unwritable = |c: char| {
+        (c.is_control() && !matches!(c, '\t' | '\n')) || matches!(c, '\u{fffe}' | '\u{ffff}')
+    };
+    if text.contains(is_unwritable) {
+        return Err(UnwritablePath::new(PathBuf::from(text)));
+    }
+    Ok(text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_property_list_has_all_that_the_service_needs() {
+        let service = Service {
+            program: "/Users/dev/a & b/tma1",
+            arguments: ["serve", "--detached", "--port", "14318"].map(str::to_owned),
+            environment: vec![("TMA1_DATA_DIR".to_owned(), "/Users/dev/.tma1".to_owned())],
+        };
+        let text = property_list(&service).unwrap();
+        crate::snapshot::assert_snapshot("service-launchd", &text);
+        let service = Service { program: "/Users/dev/\u{7}/tma1", ..service };
+        assert!(property_list(&service).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_reads_as_what_was_written_or_is_refused(text in "[^\0]{0,40}") {
+            if let Ok(escaped) = escaped(&text) {
+                prop_assert!(!escaped.contains(['<', '>']));
+                let read = escaped.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+                prop_assert_eq!(read, text);
+            } else {
+                let is_odd = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
+                prop_assert!(text.contains(is_odd));
+            }
+        }
+    }
+}

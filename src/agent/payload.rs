@@ -40,7 +40,8 @@ impl Payload {
         &self.0
     }
 
-    pub(super) fn get(&self, field: &str) -> Option<&Value> {
+    /// A field as it is; none if it is absent.
+    pub fn get(&self, field: &str) -> Option<&Value> {
         self.0.get(field)
     }
 

@@ -113,9 +113,14 @@ impl Hooks {
             fold(&mut world, &event, &root, &noted, now);
             self.call_back(&world, &event, &root, now);
             let project_root = Some(root).filter(|root| !root.is_empty());
-            let logged = self.log.append(Entry { at: now, agent, project_root, observed, payload });
             // What is not sent was not said, so there is no answer where none is sent.
-            let answer = if self.injection { world.answer(&event, now) } else { Answer::Nothing };
+            let (answer, said) = if self.injection {
+                world.tell(&event, now)
+            } else {
+                (Answer::Nothing, Vec::new())
+            };
+            let entry = Entry { at: now, agent, project_root, observed, said, payload };
+            let logged = self.log.append(entry);
             (answer, logged)
         };
         let logged = matches!(tokio::time::timeout(LOG_WAIT, logged).await, Ok(Ok(())));

@@ -4,6 +4,7 @@ use rusqlite::{Connection, Row, named_params};
 
 use crate::agent::Agent;
 use crate::clock::Timestamp;
+use crate::world::Finding;
 
 /// One event, as the log keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,9 @@ pub struct Entry {
     /// What sensors had seen just before, and what they knew by it, as a JSON list; none if that was
     /// nothing.
     pub observed: Option<String>,
+    /// The findings that its answer told. They are written with it, and not read again: the world
+    /// finds them anew.
+    pub said: Vec<Finding>,
     /// The [`Payload`](crate::agent::Payload) that the event was read from, as JSON: what waits for
     /// the writer is not larger than what it writes.
     pub payload: String,
@@ -25,7 +29,8 @@ pub struct Entry {
 impl Entry {
     /// How much memory it takes while it waits, as good as all of it.
     pub(super) fn size(&self) -> usize {
-        self.payload.len() + self.observed.as_ref().map_or(0, String::len)
+        let said = self.said.iter().map(|it| it.evidence.len() + it.suggestion.len());
+        self.payload.len() + self.observed.as_ref().map_or(0, String::len) + said.sum::<usize>()
     }
 
     pub(super) fn insert(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -60,6 +65,7 @@ impl Entry {
             agent,
             project_root,
             observed,
+            said: Vec::new(),
             payload,
         }))
     }

@@ -5,7 +5,9 @@
 
 mod entry;
 mod inspection;
+mod rows;
 mod schema;
+mod search;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -15,9 +17,10 @@ use rusqlite::Connection;
 
 pub use entry::Entry;
 pub use inspection::{Inspection, inspect};
+pub use search::segmented;
 pub use writer::EventLog;
 
-use crate::clock::Timestamp;
+use crate::clock::{self, Timestamp};
 use crate::platform;
 
 /// How long a statement waits for another process that holds the database.
@@ -80,13 +83,15 @@ impl Database {
         // SQLite gives its side files the mode of the database, which it would create for everyone.
         drop(platform::open_private_file(path)?);
         let failed = |source| StoreError::Database { path: path.to_owned(), source };
-        let connection = Connection::open(path).map_err(failed)?;
+        let mut connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
+        // Only a file without tables takes it: what is deleted then gives its room back to the disk.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
         // In write-ahead mode a commit needs no sync to survive the death of the process; only a
         // loss of power can take the last ones.
         connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
         connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
-        match schema::bring_up_to_date(&connection).map_err(failed)? {
+        match schema::bring_up_to_date(&mut connection, clock::now()).map_err(failed)? {
             schema::Version::Current => Ok(Self { connection, path: path.to_owned() }),
             schema::Version::Newer(found) => {
                 Err(StoreError::Newer { path: path.to_owned(), found, known: schema::VERSION })

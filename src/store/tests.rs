@@ -12,7 +12,7 @@ fn entry(at: i64, session: &str) -> Entry {
     let project_root = Some("/home/dev/shop".to_owned());
     let at = Timestamp::from_unix_millis(at);
     let observed = (session == "s1").then(|| "[]".to_owned());
-    Entry { at, agent: Agent::Codex, project_root, observed, payload }
+    Entry { at, agent: Agent::Codex, project_root, observed, said: Vec::new(), payload }
 }
 
 fn entries(database: &Database, since: i64) -> Vec<Entry> {
@@ -114,7 +114,7 @@ fn a_database_of_a_newer_version_is_left_alone() {
     let path = folder.path().join("tma1.db");
     Database::open(&path).unwrap().connection.pragma_update(None, "user_version", 99).unwrap();
     let error = Database::open(&path).unwrap_err();
-    assert!(error.to_string().ends_with("has schema 99, this version of tma1 knows up to 3"));
+    assert!(error.to_string().ends_with("has schema 99, this version of tma1 knows up to 4"));
 }
 
 #[test]
@@ -123,6 +123,7 @@ fn a_database_of_the_first_version_is_brought_up_to_date() {
     let path = folder.path().join("tma1.db");
     let first = Connection::open(&path).unwrap();
     first.execute_batch(schema::STEPS[0].1).unwrap();
+    first.pragma_update(None, "user_version", 1).unwrap();
     let row = "INSERT INTO tma1_hook_events (ts, agent_source, session_id, event_type, payload)
                VALUES (1, 'codex', 's', 'Stop', '{}')";
     first.execute(row, ()).unwrap();
@@ -132,6 +133,14 @@ fn a_database_of_the_first_version_is_brought_up_to_date() {
         assert_eq!(old.len(), 1);
         assert_eq!((&old[0].project_root, &*old[0].payload), (&None, "{}"));
     }
+    let text = |query: &str| -> String {
+        Connection::open(&path).unwrap().query_row(query, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(text("SELECT group_concat(version) FROM tma1_migrations"), "2,3,4");
+    assert_eq!(
+        text("SELECT concat_ws(' ', session_id, events, last_ts) FROM tma1_sessions"),
+        "s 1 1"
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ use rusqlite::{ErrorCode, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use crate::clock::{self, Tally};
+use crate::store::rows::Rows;
 use crate::store::{Database, Entry};
 
 /// How many entries may wait for the writer, and how many bytes of payload. Beyond it entries are
@@ -177,6 +178,7 @@ fn try_write(database: &mut Database, group: &[Queued]) -> rusqlite::Result<()> 
         database.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for queued in group {
         queued.entry.insert(&transaction)?;
+        Rows::derive(&queued.entry).insert(&transaction)?;
     }
     transaction.commit()
 }

@@ -13,6 +13,17 @@ impl World {
     /// A finding that is told this way is not told again soon. So this is asked for an answer that
     /// is sent, or was when the event is replayed, and for no other: not when injection is off.
     pub fn answer(&mut self, event: &HookEvent, now: Timestamp) -> Answer {
+        self.tell(event, now).0
+    }
+
+    /// The [`answer`](Self::answer), and the findings that it tells, for the log.
+    pub fn tell(&mut self, event: &HookEvent, now: Timestamp) -> (Answer, Vec<Finding>) {
+        self.told.clear();
+        let answer = self.say(event, now);
+        (answer, std::mem::take(&mut self.told))
+    }
+
+    fn say(&mut self, event: &HookEvent, now: Timestamp) -> Answer {
         if event.kind == (EventKind::Stop { stop_hook_active: true }) {
             // The turn goes on because a Stop hook blocked it. To say anything would block it again,
             // and again: the agents cap that loop late or never.
@@ -138,6 +149,7 @@ impl World {
             for finding in findings {
                 session.said.note(finding, now);
             }
+            self.told.extend_from_slice(findings);
         }
     }
 

@@ -63,6 +63,8 @@ pub struct World {
     sessions: HashMap<SessionKey, Session>,
     /// The builds of each project, by its root.
     builds: Recent<Builds>,
+    /// What the answer that is being made tells.
+    told: Vec<Finding>,
 }
 
 impl Default for World {
@@ -79,6 +81,7 @@ impl World {
             route: Kind::channel,
             sessions: HashMap::new(),
             builds: Recent::new(MAX_PROJECTS),
+            told: Vec::new(),
         }
     }
 

@@ -111,6 +111,17 @@ impl Kind {
     }
 }
 
+impl Channel {
+    /// The name on the wire and in the log.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::PostToolUse => "post_tool_use",
+            Self::Stop => "stop",
+        }
+    }
+}
+
 impl Finding {
     /// Whether it is still to be resolved by whoever works in the project next: not if it is about
     /// what the model of one session knows, or if its command has succeeded since, whoever ran it.
@@ -124,6 +135,14 @@ impl Finding {
 impl Severity {
     /// All severities.
     pub const ALL: [Self; 2] = [Self::Medium, Self::High];
+
+    /// The name on the wire and in the log.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
 
     /// The name in the block.
     pub const fn label(self) -> &'static str {
@@ -142,6 +161,12 @@ mod tests {
     fn a_rule_has_one_name_everywhere() {
         for kind in Kind::ALL {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+        for severity in Severity::ALL {
+            assert_eq!(serde_json::to_value(severity).unwrap(), severity.name());
+        }
+        for channel in [Channel::Prompt, Channel::PostToolUse, Channel::Stop] {
+            assert_eq!(serde_json::to_value(channel).unwrap(), channel.name());
         }
     }
 }

@@ -66,6 +66,8 @@ pub struct Config {
     pub redaction: bool,
     /// `TMA1_LOG`: which messages the daemon logs, in the syntax of `RUST_LOG`.
     pub log: String,
+    /// `PAGER`: what shows long output on a terminal, with its arguments.
+    pub pager: Option<String>,
 }
 
 /// A setting whose value can't be used.
@@ -101,6 +103,7 @@ impl Config {
             file_callback: environment.is_on("TMA1_ENABLE_FILE_CALLBACK"),
             redaction: environment.get("TMA1_REDACT").is_none() || environment.is_on("TMA1_REDACT"),
             log,
+            pager: environment.get("PAGER").map(|value| value.to_string_lossy().into_owned()),
         })
     }
 }
@@ -137,6 +140,7 @@ mod tests {
             file_callback: false,
             redaction: true,
             log: "info".to_owned(),
+            pager: None,
         };
         assert_eq!(config(&[]), Ok(defaults));
         assert_eq!(config(&[("TMA1_PORT", "")]).map(|c| c.port), Ok(14318));

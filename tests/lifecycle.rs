@@ -143,7 +143,8 @@ fn it_is_started_watched_restarted_and_ended() {
         run.stdout.contains("is not running") && run.stdout.contains("was stopped"),
         "{run:#?}"
     );
-    assert_eq!(status(&home), json!({"running": false}));
+    let told = status(&home);
+    assert_eq!((&told["running"], &told["store"]["events"]), (&json!(false), &json!(1)));
 
     let logged = home.tma1(&["logs"]).succeeded().stdout;
     assert_eq!(logged.matches("is listening on").count(), 2, "{logged}");

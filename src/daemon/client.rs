@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, SessionKey};
 use crate::clock;
 use crate::daemon::lifecycle::Presence;
 use crate::daemon::token::Token;
+use crate::history::Overview;
 use crate::paths::Paths;
 use crate::platform::{self, SocketOwner};
 
@@ -136,6 +137,18 @@ pub struct Status {
     pub memory_bytes: Option<u64>,
     /// What became of the hooks, by event.
     pub hooks: Value,
+    /// How much the store holds; none if it could not be told in time.
+    #[serde(default)]
+    pub store: Option<Overview>,
+}
+
+/// What an agent would be told now: the answer to `GET /api/context`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextAnswer {
+    /// The session that would be told; none if none is known.
+    pub session: Option<SessionKey>,
+    /// The block.
+    pub context: Option<String>,
 }
 
 /// How a daemon is: its answer to `GET /health`.

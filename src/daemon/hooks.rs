@@ -13,6 +13,7 @@ use crate::agent::{
 use crate::clock::{self, Tally, Timestamp};
 use crate::config::Config;
 use crate::daemon::callback::Callback;
+use crate::daemon::client::ContextAnswer;
 use crate::daemon::counters::{Counters, Outcome};
 use crate::daemon::probe::Probe;
 use crate::daemon::state::{Question, Which};
@@ -174,15 +175,29 @@ impl Hooks {
     /// What the session is and did that `question` asks for; none if we don't know it.
     pub(super) fn session_state(&self, question: &Question) -> Option<SessionState> {
         let world = self.world();
+        let key = self.asked_for(&world, &question.which)?;
+        world.session_state(key, question.actions, clock::now())
+    }
+
+    /// What the session that `question` asks for would be told now. To ask changes nothing.
+    pub(super) fn context(&self, question: &Question) -> ContextAnswer {
+        let world = self.world();
+        let session = self.asked_for(&world, &question.which);
+        ContextAnswer {
+            session: session.cloned(),
+            context: session.and_then(|session| world.context(session, clock::now())),
+        }
+    }
+
+    fn asked_for<'a>(&self, world: &'a World, which: &'a Which) -> Option<&'a SessionKey> {
         let latest_in = |cwd: &str, agent| world.latest_session(&self.projects.root_of(cwd), agent);
-        let key = match &question.which {
+        match which {
             Which::Session { key, cwd: Some(cwd) } if world.has_ended(key) => {
                 latest_in(cwd, Some(key.agent))
             }
             Which::Session { key, .. } => Some(key),
             Which::LatestIn { cwd, agent } => latest_in(cwd, *agent),
-        };
-        world.session_state(key?, question.actions, clock::now())
+        }
     }
 
     /// What became of the events so far.

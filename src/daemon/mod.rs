@@ -5,6 +5,7 @@ mod callback;
 pub mod client;
 mod counters;
 mod error;
+mod history;
 mod hooks;
 pub mod lifecycle;
 mod log_file;
@@ -36,6 +37,7 @@ use crate::setup::purge;
 use crate::store::{Database, EventLog};
 use crate::world::Settings;
 pub use error::{DaemonError, Holder};
+use history::History;
 use hooks::{Hooks, Rebuilt};
 pub use log_file::LogFile;
 pub use messages::Messages;
@@ -89,12 +91,13 @@ pub fn run(
         let started = clock::monotonic();
         let (hooks, port) = (start(config, paths)?, config.port);
         let stop = Notify::new();
-        let routes = Arc::new(Routes { hooks, token, port, stop, paths: paths.clone(), started });
+        let (history, paths) = (History::new(paths.database()), paths.clone());
+        let routes = Arc::new(Routes { hooks, history, token, port, stop, paths, started });
         let reporting = tokio::spawn(report(Arc::clone(&routes)));
         announce(format!(
             "tma1 {} is listening on 127.0.0.1:{port}, with its data in {}.",
             env!("CARGO_PKG_VERSION"),
-            paths.display(&paths.data()),
+            routes.paths.display(&routes.paths.data()),
         ));
         drop(tokio::task::spawn_blocking(begun));
         let stopped = Arc::clone(&routes);

@@ -16,6 +16,7 @@ use crate::clock;
 use crate::daemon::MAX_EVENT_BYTES;
 use crate::daemon::access::{self, Refusal};
 use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION, Status};
+use crate::daemon::history::History;
 use crate::daemon::hooks::{Hooks, Unusable};
 use crate::daemon::state::Question;
 use crate::daemon::token::Token;
@@ -31,6 +32,7 @@ type HttpResponse = Response<Full<Bytes>>;
 #[derive(Debug)]
 pub(super) struct Routes {
     pub hooks: Hooks,
+    pub history: History,
     pub token: Token,
     /// Where they come in, on 127.0.0.1.
     pub port: u16,
@@ -72,19 +74,28 @@ impl Routes {
             ("/api/session-state", &Method::GET) => {
                 session_state(hooks, head.uri.query().unwrap_or_default())
             }
-            ("/api/status", &Method::GET) => self.status(),
+            ("/api/context", &Method::GET) => context(hooks, head.uri.query().unwrap_or_default()),
+            ("/api/status", &Method::GET) => self.status().await,
             ("/api/stop", &Method::POST) => {
                 self.stop.notify_one();
                 content(StatusCode::OK, "application/json", json!({"stopping": true}).to_string())
             }
             ("/api/hooks" | "/api/stop", _) => not_allowed("POST"),
-            ("/health" | "/api/session-state" | "/api/status", _) => not_allowed("GET"),
+            (path, &Method::GET) if History::has(path) => {
+                let query = head.uri.query().unwrap_or_default();
+                let (status, told) = self.history.answer(path, query).await;
+                content(status, "application/json", told)
+            }
+            ("/health" | "/api/context" | "/api/session-state" | "/api/status", _) => {
+                not_allowed("GET")
+            }
+            (path, _) if History::has(path) => not_allowed("GET"),
             _ => failure(StatusCode::NOT_FOUND, "there is nothing here"),
         }
     }
 
     /// How the daemon is and what became of the hooks.
-    fn status(&self) -> HttpResponse {
+    async fn status(&self) -> HttpResponse {
         let status = Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
@@ -97,6 +108,7 @@ impl Routes {
             codex_home: self.paths.codex_home.to_string_lossy().into_owned(),
             memory_bytes: platform::resident_memory(),
             hooks: json!(self.hooks.counters().report()),
+            store: self.history.overview().await,
         };
         content(StatusCode::OK, "application/json", json!(status).to_string())
     }
@@ -132,6 +144,16 @@ fn session_state(hooks: &Hooks, query: &str) -> HttpResponse {
         Some(Ok(state)) => content(StatusCode::OK, "application/json", state),
         Some(Err(error)) => failure(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
         None => failure(StatusCode::NOT_FOUND, "no event of this session has been seen"),
+    }
+}
+
+/// What the agent would be told now.
+fn context(hooks: &Hooks, query: &str) -> HttpResponse {
+    match Question::parse(query) {
+        Ok(question) => {
+            content(StatusCode::OK, "application/json", json!(hooks.context(&question)).to_string())
+        }
+        Err(error) => failure(StatusCode::BAD_REQUEST, &error.to_string()),
     }
 }
 

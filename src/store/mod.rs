@@ -17,7 +17,8 @@ use rusqlite::Connection;
 
 pub use entry::Entry;
 pub use inspection::{Inspection, inspect};
-pub use search::segmented;
+pub use schema::{VERSION, version};
+pub use search::{is_word_of_its_own, segmented};
 pub use writer::EventLog;
 
 use crate::clock::{self, Timestamp};
@@ -94,7 +95,7 @@ impl Database {
         match schema::bring_up_to_date(&mut connection, clock::now()).map_err(failed)? {
             schema::Version::Current => Ok(Self { connection, path: path.to_owned() }),
             schema::Version::Newer(found) => {
-                Err(StoreError::Newer { path: path.to_owned(), found, known: schema::VERSION })
+                Err(StoreError::Newer { path: path.to_owned(), found, known: VERSION })
             }
         }
     }

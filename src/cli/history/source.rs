@@ -1,0 +1,99 @@
+//! Where answers come from: the daemon, or if none runs, the store itself.
+
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::cli::{Context, Failure};
+use crate::clock;
+use crate::daemon::client::Question;
+use crate::daemon::lifecycle::Presence;
+use crate::daemon::token::Token;
+use crate::history::{Cursor, HistoryError, MAX_PAGE, Page, Reader};
+use crate::paths::Paths;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where answers come from.
+#[derive(Debug)]
+pub(super) enum Source<'a> {
+    /// A daemon of this version runs.
+    Daemon { port: u16, token: Token, paths: &'a Paths },
+    /// None does.
+    Store(Reader),
+}
+
+/// The body of an error.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ErrorBody {
+    error: String,
+    hint: Option<String>,
+}
+
+impl<'a> Source<'a> {
+    /// Finds it; none if nothing was recorded yet.
+    pub fn find(context: &'a Context) -> Result<Option<Self>, Failure> {
+        let paths = &context.paths;
+        if let Presence::Running { port, health } = Presence::of(paths, context.config.port)?
+            && health.version == env!("CARGO_PKG_VERSION")
+        {
+            return Ok(Some(Self::Daemon { port, token: Token::read(&paths.token())?, paths }));
+        }
+        Ok(Reader::open(&paths.database(), Some(PATIENCE))?.map(Self::Store))
+    }
+
+    /// Asks the daemon at `path`, or the store in the same way.
+    pub fn get<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &impl Serialize,
+        read: impl FnOnce(&Reader) -> Result<T, HistoryError>,
+    ) -> Result<T, Failure> {
+        match self {
+            Self::Store(reader) => Ok(read(reader)?),
+            Self::Daemon { port, token, paths } => {
+                let query =
+                    serde_html_form::to_string(query).map_err(|error| Failure::new(error, None))?;
+                ask(*port, token, paths, &format!("{path}?{query}"))
+            }
+        }
+    }
+}
+
+/// Up to `limit` items of a list, page by page, and whether there are more.
+pub(super) fn list<T>(
+    limit: usize,
+    mut page: impl FnMut(usize, Option<Cursor>) -> Result<Page<T>, Failure>,
+) -> Result<(Vec<T>, bool), Failure> {
+    let (mut items, mut before) = (Vec::new(), None);
+    loop {
+        let wanted = limit.saturating_sub(items.len()).min(MAX_PAGE);
+        let next = page(wanted, before)?;
+        items.extend(next.items);
+        before = next.next;
+        if before.is_none() || items.len() >= limit {
+            items.truncate(limit);
+            return Ok((items, before.is_some()));
+        }
+    }
+}
+
+/// What the daemon answers.
+pub(super) fn ask<T: DeserializeOwned>(
+    port: u16,
+    token: &Token,
+    paths: &Paths,
+    target: &str,
+) -> Result<T, Failure> {
+    let question = Question { method: "GET", target, token, paths };
+    let answer = question.ask(port, clock::monotonic() + PATIENCE)?;
+    let restart = || Some("it may be of another version: `tma1 restart`".to_owned());
+    if answer.status != 200 {
+        let body = serde_json::from_slice::<ErrorBody>(&answer.body).unwrap_or_default();
+        return Err(Failure::new(anyhow::anyhow!(body.error), body.hint.or_else(restart)));
+    }
+    serde_json::from_slice(&answer.body).map_err(|error| Failure::new(error, restart()))
+}

@@ -23,6 +23,10 @@ const PRAGMAS: [&str; 13] = [
     "table_xinfo",
 ];
 
+/// How much memory SQLite may take in this process once a statement was asked, in bytes. What it sorts
+/// and groups goes to files long before.
+const MAX_MEMORY: i64 = 256 * 1024 * 1024;
+
 /// Why a statement has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
@@ -66,7 +70,8 @@ pub fn query<T>(
     sql: &str,
     read: impl FnOnce(&mut Rows<'_>) -> T,
 ) -> Result<T, QueryError> {
-    let set = reader.connection.authorizer(Some(authorize));
+    let limited = reader.connection.pragma_update(None, "hard_heap_limit", MAX_MEMORY);
+    let set = limited.and_then(|()| reader.connection.authorizer(Some(authorize)));
     let reader = &*reader;
     let failed = |error| QueryError::Store(reader.failed(error));
     set.map_err(failed)?;

@@ -338,6 +338,17 @@ fn a_statement_ends_when_its_time_is_over() {
 }
 
 #[test]
+fn a_statement_gets_no_memory_without_end() {
+    let store = Store::new();
+    let blob = "randomblob(60000000)";
+    assert_eq!(asked(&store, &format!("SELECT length({blob})")).unwrap(), [[60_000_000]]);
+    let error = asked(&store, &format!("SELECT {}", [blob; 6].join(", "))).unwrap_err();
+    assert!(matches!(error, QueryError::Statement(_)), "{error:?}");
+    let error = asked(&store, "SELECT zeroblob(100000000)").unwrap_err();
+    assert!(matches!(error, QueryError::Statement(_)), "{error:?}");
+}
+
+#[test]
 fn every_row_is_exported_once() {
     let store = Store::new();
     store.session("claude-code", "s1", ROOT, 0, 3);

@@ -12,14 +12,15 @@ use crate::history::sessions::session;
 use crate::history::{Cursor, HistoryError, Page, Reader, SessionSummary, Since};
 use crate::world::Severity;
 
-/// How much of a text is told, in bytes.
-const MAX_TEXT_BYTES: usize = 1_000;
+/// How much of a text is told, in bytes: with it the largest page stays below what clients take, even
+/// if each of these becomes an escape.
+const MAX_TEXT_BYTES: usize = 500;
 
 /// How many events may lie between a call and its result, for the one to be found from the other.
 const CALL_SPAN: i64 = 10_000;
 
 /// How many findings or changes of files are told between the events of one page.
-const MAX_BESIDE: usize = 200;
+const MAX_BESIDE: usize = 100;
 
 /// Which part of which timeline is to be told.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,6 +12,23 @@ use crate::support::home::TestHome;
 use crate::support::scale;
 
 #[test]
+fn all_who_look_at_once_are_answered() {
+    let home = story::told();
+    let _daemon = Daemon::start(&home);
+    let looks = || {
+        for _ in 0..5 {
+            let found = story::json(&home, &["search", "open_file", "--json"]);
+            assert_eq!(found.as_array().unwrap().len(), 2);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(looks);
+        }
+    });
+}
+
+#[test]
 fn no_reader_meets_a_lock_and_no_event_is_lost() {
     let home = TestHome::new();
     let daemon = Daemon::start(&home);

@@ -1,7 +1,7 @@
 //! `tma1 context`: what an agent would be told here now.
 
 use crate::agent::Agent;
-use crate::cli::history::source::ask;
+use crate::cli::history::source::{ask, told};
 use crate::cli::history::{print_json, print_page};
 use crate::cli::{Context, ExitStatus, Failure};
 use crate::daemon::client::ContextAnswer;
@@ -35,7 +35,7 @@ pub(in crate::cli) fn run(arguments: &Arguments, context: &Context) -> Result<Ex
         query.append_pair("agent", agent.name());
     }
     let target = format!("/api/context?{}", query.finish());
-    let answer: ContextAnswer = ask(port, &token, &context.paths, &target)?;
+    let answer: ContextAnswer = told(&ask(port, &token, &context.paths, &target)?)?;
     match answer.context {
         _ if arguments.json => print_json(&answer, context),
         Some(block) => {

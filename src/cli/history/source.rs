@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::{Context, Failure};
 use crate::clock;
-use crate::daemon::client::Question;
+use crate::daemon::client::{Question, Response};
 use crate::daemon::lifecycle::Presence;
 use crate::daemon::token::Token;
 use crate::history::{Cursor, HistoryError, MAX_PAGE, Page, Reader};
@@ -15,6 +15,9 @@ use crate::paths::Paths;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The status of a daemon that has too much to do, or not the time for so much.
+const BUSY: u16 = 503;
 
 /// Where answers come from.
 #[derive(Debug)]
@@ -45,21 +48,25 @@ impl<'a> Source<'a> {
         Ok(Reader::open(&paths.database(), Some(PATIENCE))?.map(Self::Store))
     }
 
-    /// Asks the daemon at `path`, or the store in the same way.
+    /// Asks the daemon at `path`, or the store in the same way. The daemon has less time to give.
     pub fn get<T: DeserializeOwned>(
         &self,
         path: &str,
         query: &impl Serialize,
         read: impl FnOnce(&Reader) -> Result<T, HistoryError>,
     ) -> Result<T, Failure> {
-        match self {
-            Self::Store(reader) => Ok(read(reader)?),
-            Self::Daemon { port, token, paths } => {
-                let query =
-                    serde_html_form::to_string(query).map_err(|error| Failure::new(error, None))?;
-                ask(*port, token, paths, &format!("{path}?{query}"))
-            }
+        let (port, token, paths) = match self {
+            Self::Store(reader) => return Ok(read(reader)?),
+            Self::Daemon { port, token, paths } => (*port, token, *paths),
+        };
+        let query = serde_html_form::to_string(query).map_err(|error| Failure::new(error, None))?;
+        let answer = ask(port, token, paths, &format!("{path}?{query}"))?;
+        if answer.status == BUSY
+            && let Some(reader) = Reader::open(&paths.database(), Some(PATIENCE))?
+        {
+            return Ok(read(&reader)?);
         }
+        told(&answer)
     }
 }
 
@@ -81,15 +88,19 @@ pub(super) fn list<T>(
     }
 }
 
-/// What the daemon answers.
-pub(super) fn ask<T: DeserializeOwned>(
+/// Asks the daemon for `target`.
+pub(super) fn ask(
     port: u16,
     token: &Token,
     paths: &Paths,
     target: &str,
-) -> Result<T, Failure> {
+) -> Result<Response, Failure> {
     let question = Question { method: "GET", target, token, paths };
-    let answer = question.ask(port, clock::monotonic() + PATIENCE)?;
+    Ok(question.ask(port, clock::monotonic() + PATIENCE)?)
+}
+
+/// What an answer tells.
+pub(super) fn told<T: DeserializeOwned>(answer: &Response) -> Result<T, Failure> {
     let restart = || Some("it may be of another version: `tma1 restart`".to_owned());
     if answer.status != 200 {
         let body = serde_json::from_slice::<ErrorBody>(&answer.body).unwrap_or_default();

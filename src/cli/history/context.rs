@@ -6,7 +6,6 @@ use crate::cli::history::{print_json, print_page};
 use crate::cli::{Context, ExitStatus, Failure};
 use crate::daemon::client::ContextAnswer;
 use crate::daemon::lifecycle::Presence;
-use crate::daemon::token::Token;
 use crate::printable::printable;
 
 /// Print the block that the agent at work here would be given with its next prompt.
@@ -28,14 +27,13 @@ pub(in crate::cli) fn run(arguments: &Arguments, context: &Context) -> Result<Ex
             anyhow::anyhow!("the daemon is not running, and only it knows what it would say");
         return Err(Failure::new(error, Some("`tma1 start` starts it".to_owned())));
     };
-    let token = Token::read(&context.paths.token())?;
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("cwd", &std::env::current_dir()?.to_string_lossy());
     if let Some(agent) = arguments.agent {
         query.append_pair("agent", agent.name());
     }
     let target = format!("/api/context?{}", query.finish());
-    let answer: ContextAnswer = told(&ask(port, &token, &context.paths, &target)?)?;
+    let answer: ContextAnswer = told(&ask(port, &context.paths, &target)?)?;
     match answer.context {
         _ if arguments.json => print_json(&answer, context),
         Some(block) => {

@@ -23,7 +23,7 @@ const BUSY: u16 = 503;
 #[derive(Debug)]
 pub(super) enum Source<'a> {
     /// A daemon of this version runs.
-    Daemon { port: u16, token: Token, paths: &'a Paths },
+    Daemon { port: u16, paths: &'a Paths },
     /// None does.
     Store(Reader),
 }
@@ -43,7 +43,7 @@ impl<'a> Source<'a> {
         if let Presence::Running { port, health } = Presence::of(paths, context.config.port)?
             && health.version == env!("CARGO_PKG_VERSION")
         {
-            return Ok(Some(Self::Daemon { port, token: Token::read(&paths.token())?, paths }));
+            return Ok(Some(Self::Daemon { port, paths }));
         }
         Ok(Reader::open(&paths.database(), Some(PATIENCE))?.map(Self::Store))
     }
@@ -55,12 +55,12 @@ impl<'a> Source<'a> {
         query: &impl Serialize,
         read: impl FnOnce(&Reader) -> Result<T, HistoryError>,
     ) -> Result<T, Failure> {
-        let (port, token, paths) = match self {
+        let (port, paths) = match self {
             Self::Store(reader) => return Ok(read(reader)?),
-            Self::Daemon { port, token, paths } => (*port, token, *paths),
+            Self::Daemon { port, paths } => (*port, *paths),
         };
         let query = serde_html_form::to_string(query).map_err(|error| Failure::new(error, None))?;
-        let answer = ask(port, token, paths, &format!("{path}?{query}"))?;
+        let answer = ask(port, paths, &format!("{path}?{query}"))?;
         if answer.status == BUSY
             && let Some(reader) = Reader::open(&paths.database(), Some(PATIENCE))?
         {
@@ -89,13 +89,9 @@ pub(super) fn list<T>(
 }
 
 /// Asks the daemon for `target`.
-pub(super) fn ask(
-    port: u16,
-    token: &Token,
-    paths: &Paths,
-    target: &str,
-) -> Result<Response, Failure> {
-    let question = Question { method: "GET", target, token, paths };
+pub(super) fn ask(port: u16, paths: &Paths, target: &str) -> Result<Response, Failure> {
+    let token = Token::read(&paths.token()).ok();
+    let question = Question { method: "GET", target, token: token.as_ref(), paths };
     Ok(question.ask(port, clock::monotonic() + PATIENCE)?)
 }
 

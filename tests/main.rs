@@ -31,6 +31,8 @@ mod replay;
 mod script;
 #[cfg(target_os = "linux")]
 mod service;
+#[cfg(target_os = "linux")]
+mod soak;
 mod support;
 mod transcripts;
 mod uninstall;

@@ -92,9 +92,9 @@ impl Routes {
             uptime_s: (clock::monotonic() - self.started).as_secs(),
             sessions: self.hooks.sessions(),
             events_lost: self.hooks.lost(),
-            injection: self.hooks.injects(),
-            claude_config: self.paths.claude_config.to_string_lossy().into_owned(),
-            codex_home: self.paths.codex_home.to_string_lossy().into_owned(),
+            injection: Some(self.hooks.injects()),
+            claude_config: Some(self.paths.claude_config.to_string_lossy().into_owned()),
+            codex_home: Some(self.paths.codex_home.to_string_lossy().into_owned()),
             memory_bytes: platform::resident_memory(),
             hooks: json!(self.hooks.counters().report()),
         };

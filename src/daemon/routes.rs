@@ -17,7 +17,7 @@ use crate::daemon::MAX_EVENT_BYTES;
 use crate::daemon::access::{self, Refusal};
 use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION, Status};
 use crate::daemon::hooks::{Hooks, Unusable};
-use crate::daemon::state::Question;
+use crate::daemon::state::{self, Question};
 use crate::daemon::token::Token;
 use crate::paths::Paths;
 use crate::platform::{self, SocketOwner};
@@ -72,13 +72,18 @@ impl Routes {
             ("/api/session-state", &Method::GET) => {
                 session_state(hooks, head.uri.query().unwrap_or_default())
             }
+            ("/api/project-state", &Method::GET) => {
+                project_state(hooks, head.uri.query().unwrap_or_default()).await
+            }
             ("/api/status", &Method::GET) => self.status(),
             ("/api/stop", &Method::POST) => {
                 self.stop.notify_one();
                 content(StatusCode::OK, "application/json", json!({"stopping": true}).to_string())
             }
             ("/api/hooks" | "/api/stop", _) => not_allowed("POST"),
-            ("/health" | "/api/session-state" | "/api/status", _) => not_allowed("GET"),
+            ("/health" | "/api/session-state" | "/api/project-state" | "/api/status", _) => {
+                not_allowed("GET")
+            }
             _ => failure(StatusCode::NOT_FOUND, "there is nothing here"),
         }
     }
@@ -132,6 +137,18 @@ fn session_state(hooks: &Hooks, query: &str) -> HttpResponse {
         Some(Ok(state)) => content(StatusCode::OK, "application/json", state),
         Some(Err(error)) => failure(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
         None => failure(StatusCode::NOT_FOUND, "no event of this session has been seen"),
+    }
+}
+
+async fn project_state(hooks: &Hooks, query: &str) -> HttpResponse {
+    let directory = match state::directory(query) {
+        Ok(directory) => directory,
+        Err(error) => return failure(StatusCode::BAD_REQUEST, &error.to_string()),
+    };
+    match hooks.project_state(&directory).await.map(|state| serde_json::to_string(&state)) {
+        Some(Ok(state)) => content(StatusCode::OK, "application/json", state),
+        Some(Err(error)) => failure(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        None => failure(StatusCode::NOT_FOUND, "there is no project that could be looked at"),
     }
 }
 

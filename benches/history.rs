@@ -44,7 +44,7 @@ const TEXTS: [&str; 8] = [
 /// A question, by its name.
 type Question = (&'static str, fn(&Reader, &Local) -> usize);
 
-const QUESTIONS: [Question; 10] = [
+const QUESTIONS: [Question; 11] = [
     ("sessions", |reader, local| {
         sessions(reader, &SessionsQuery::default(), local).unwrap().items.len()
     }),
@@ -64,6 +64,9 @@ const QUESTIONS: [Question; 10] = [
     ("search, never", |reader, local| find(reader, local, "no_such_word", |_| ())),
     ("search, a project", |reader, local| {
         find(reader, local, "open_file", |query| query.project = Some("project_7".to_owned()))
+    }),
+    ("search, no such kind", |reader, local| {
+        find(reader, local, "Button", |query| query.kind = Some(HitKind::Prompt))
     }),
     ("search, agent and kind", |reader, local| {
         find(reader, local, "file", |query| {

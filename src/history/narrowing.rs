@@ -31,10 +31,10 @@ impl Narrowing {
         self.and(&format!("{column} IN ({places})"), values);
     }
 
-    /// Only what this agent did, or one that this version knows.
+    /// Only what this agent did, or one that this version knows. No index is used for it: the one that
+    /// has the order of the list is worth more.
     pub fn agent(&mut self, agent: Option<Agent>) {
-        let agents = agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent]);
-        self.one_of("agent_source", agents.iter().map(|agent| agent.name().to_owned()));
+        self.one_of("+agent_source", names(agent));
     }
 
     /// Only what happened in the project, if one is named: by its root, a folder in which it lies, or
@@ -56,6 +56,12 @@ impl Narrowing {
         }
         format!(" WHERE {}", self.conditions.join(" AND "))
     }
+}
+
+/// The name of the agent, or those of all that this version knows.
+pub(super) fn names(agent: Option<Agent>) -> impl Iterator<Item = String> {
+    let agents = agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent]);
+    agents.into_iter().map(|agent| agent.name().to_owned())
 }
 
 /// Whether `project` means the project at `root`.
@@ -95,7 +101,7 @@ mod tests {
         narrowing.one_of("project_root", []);
         assert_eq!(
             narrowing.clause(),
-            " WHERE agent_source IN (?) AND (ts, id) < (?, ?) AND agent_source IN (?, ?) \
+            " WHERE +agent_source IN (?) AND (ts, id) < (?, ?) AND +agent_source IN (?, ?) \
              AND project_root IN ()"
         );
         let text = |text: &str| Value::from(text.to_owned());

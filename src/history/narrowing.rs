@@ -41,10 +41,7 @@ impl Narrowing {
     /// the last part of its path.
     pub fn project(&mut self, reader: &Reader, project: Option<&str>) -> Result<(), HistoryError> {
         if let Some(project) = project {
-            let mut roots = roots(reader)?;
-            roots.retain(|root| is_meant(project, root));
-            roots.truncate(MAX_PROJECTS);
-            self.one_of("project_root", roots);
+            self.one_of("project_root", roots_of(reader, project)?);
         }
         Ok(())
     }
@@ -62,6 +59,14 @@ impl Narrowing {
 pub(super) fn names(agent: Option<Agent>) -> impl Iterator<Item = String> {
     let agents = agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent]);
     agents.into_iter().map(|agent| agent.name().to_owned())
+}
+
+/// The roots of the projects that `project` means.
+pub(super) fn roots_of(reader: &Reader, project: &str) -> Result<Vec<String>, HistoryError> {
+    let mut roots = roots(reader)?;
+    roots.retain(|root| is_meant(project, root));
+    roots.truncate(MAX_PROJECTS);
+    Ok(roots)
 }
 
 /// Whether `project` means the project at `root`.

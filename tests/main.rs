@@ -24,6 +24,7 @@ mod kill;
 mod lifecycle;
 mod mcp;
 mod observed;
+mod project_index;
 mod prompts;
 mod races;
 mod receipt;

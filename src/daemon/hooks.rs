@@ -16,12 +16,13 @@ use crate::daemon::callback::Callback;
 use crate::daemon::client::ContextAnswer;
 use crate::daemon::counters::{Counters, Outcome};
 use crate::daemon::probe::Probe;
-use crate::daemon::state::{Question, Which};
+use crate::daemon::state::{ProjectState, Question, Which};
+use crate::sensor::index::Indexer;
 use crate::sensor::observer::{Noted, Observer};
 use crate::sensor::project::Projects;
 use crate::sensor::views::Views;
 use crate::store::{Database, Entry, EventLog, StoreError};
-use crate::world::{SessionState, Settings, World};
+use crate::world::{Observation, SessionState, Settings, World};
 
 /// How long an answer waits for its event to be in the log. A hook waits 500 ms in all; a disk that
 /// takes longer than this costs the log its promise, not the agent its answer.
@@ -37,6 +38,7 @@ pub(super) struct Hooks {
     log: EventLog,
     projects: Arc<Projects>,
     observer: Observer,
+    indexer: Indexer,
     injection: bool,
     /// How secrets are found; none if they are to stay.
     redaction: Option<Arc<Redaction>>,
@@ -75,12 +77,11 @@ impl Hooks {
     pub(super) fn new(
         world: World,
         log: EventLog,
-        projects: Projects,
-        observer: Observer,
+        projects: Arc<Projects>,
+        (observer, indexer): (Observer, Indexer),
         redaction: Option<Redaction>,
         config: &Config,
     ) -> Self {
-        let projects = Arc::new(projects);
         let callback = || Arc::new(Callback::new(Arc::clone(&projects)));
         Self {
             callback: config.file_callback.then(callback),
@@ -88,6 +89,7 @@ impl Hooks {
             log,
             projects,
             observer,
+            indexer,
             injection: config.injection,
             redaction: redaction.map(Arc::new),
             counters: Counters::default(),
@@ -106,7 +108,7 @@ impl Hooks {
             Ok(seen) => seen,
             Err(reason) => return self.reject(&reason),
         };
-        let noted = self.observer.look(&event, &root, now).await;
+        let noted = self.look_beside(&event, &root, now).await;
         let observed = (!noted.is_empty()).then(|| serde_json::to_string(&noted).ok()).flatten();
         let (answer, logged) = {
             // Under one lock, so that the log has the events in the order in which they were folded.
@@ -170,6 +172,34 @@ impl Hooks {
             spawn_blocking(move || projects.root_of(&cwd)).await?
         };
         Ok((event, payload, root))
+    }
+
+    /// What sensors see beside the event.
+    async fn look_beside(&self, event: &HookEvent, root: &str, now: Timestamp) -> Vec<Noted> {
+        let (mut noted, indexed) =
+            tokio::join!(self.observer.look(event, root, now), self.indexer.look(event, root, now));
+        let world = self.world();
+        // After a restart the world knows from the log what the indexer finds out anew.
+        let is_new = |observation: &Observation| match observation {
+            Observation::Indexed { root, index } => world.project_index(root) != Some(index),
+            _ => true,
+        };
+        noted.extend(indexed.into_iter().filter(is_new).map(Noted::Seen));
+        noted
+    }
+
+    /// What the project of the directory `cwd` is made of; none if it is in none.
+    pub(super) async fn project_state(&self, cwd: &str) -> Option<ProjectState> {
+        let (projects, directory) = (Arc::clone(&self.projects), cwd.to_owned());
+        let root = spawn_blocking(move || projects.root_of(&directory)).await.ok()?;
+        if root.is_empty() {
+            return None;
+        }
+        let index = match self.indexer.index(&root, clock::now()).await {
+            Some(index) => index,
+            None => self.world().project_index(&root)?.clone(),
+        };
+        Some(ProjectState { project_root: root, index })
     }
 
     /// What the session is and did that `question` asks for; none if we don't know it.

@@ -30,6 +30,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
 use crate::platform;
+use crate::sensor::index::{Indexer, Limits};
 use crate::sensor::observer::Observer;
 use crate::sensor::project::Projects;
 use crate::sensor::transcripts::Transcripts;
@@ -164,7 +165,7 @@ async fn report(routes: Arc<Routes>) {
 /// Opens the log and folds what it holds of the last day into a new world.
 fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
     let database = Database::open(&paths.database())?;
-    let projects = Projects::new(&paths.home);
+    let projects = Arc::new(Projects::new(&paths.home));
     let settings = Settings { context_pressure_threshold: config.context_pressure_threshold };
     let since = clock::now().minus(REMEMBERED);
     let Rebuilt { world, views, transcripts: begun } =
@@ -175,6 +176,7 @@ fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
     }
     let log = EventLog::start(database)?;
     let observer = Observer::start(transcripts, views)?;
+    let indexer = Indexer::start(Arc::clone(&projects), Limits::default())?;
     let redaction = config.redaction.then(Redaction::new).transpose().map_err(io::Error::other)?;
-    Ok(Hooks::new(world, log, projects, observer, redaction, config))
+    Ok(Hooks::new(world, log, projects, (observer, indexer), redaction, config))
 }

@@ -18,7 +18,7 @@ use crate::daemon::access::{self, Refusal};
 use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION, Status};
 use crate::daemon::history::History;
 use crate::daemon::hooks::{Hooks, Unusable};
-use crate::daemon::state::Question;
+use crate::daemon::state::{self, Question};
 use crate::daemon::token::Token;
 use crate::paths::Paths;
 use crate::platform::{self, SocketOwner};
@@ -75,6 +75,9 @@ impl Routes {
                 session_state(hooks, head.uri.query().unwrap_or_default())
             }
             ("/api/context", &Method::GET) => context(hooks, head.uri.query().unwrap_or_default()),
+            ("/api/project-state", &Method::GET) => {
+                project_state(hooks, head.uri.query().unwrap_or_default()).await
+            }
             ("/api/status", &Method::GET) => self.status().await,
             ("/api/stop", &Method::POST) => {
                 self.stop.notify_one();
@@ -86,9 +89,11 @@ impl Routes {
                 let (status, told) = self.history.answer(path, query).await;
                 content(status, "application/json", told)
             }
-            ("/health" | "/api/context" | "/api/session-state" | "/api/status", _) => {
-                not_allowed("GET")
-            }
+            (
+                "/health" | "/api/context" | "/api/session-state" | "/api/project-state"
+                | "/api/status",
+                _,
+            ) => not_allowed("GET"),
             (path, _) if History::has(path) => not_allowed("GET"),
             _ => failure(StatusCode::NOT_FOUND, "there is nothing here"),
         }
@@ -154,6 +159,18 @@ fn context(hooks: &Hooks, query: &str) -> HttpResponse {
             content(StatusCode::OK, "application/json", json!(hooks.context(&question)).to_string())
         }
         Err(error) => failure(StatusCode::BAD_REQUEST, &error.to_string()),
+    }
+}
+
+async fn project_state(hooks: &Hooks, query: &str) -> HttpResponse {
+    let directory = match state::directory(query) {
+        Ok(directory) => directory,
+        Err(error) => return failure(StatusCode::BAD_REQUEST, &error.to_string()),
+    };
+    match hooks.project_state(&directory).await.map(|state| serde_json::to_string(&state)) {
+        Some(Ok(state)) => content(StatusCode::OK, "application/json", state),
+        Some(Err(error)) => failure(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        None => failure(StatusCode::NOT_FOUND, "there is no project that could be looked at"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sensors: what we learn by looking, beside what the agents tell.
 
+pub mod index;
 pub mod observer;
 pub mod project;
 pub mod transcripts;

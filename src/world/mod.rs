@@ -13,6 +13,7 @@ mod files;
 mod observation;
 mod outcome;
 mod project;
+mod project_index;
 mod recent;
 mod render;
 mod runs;
@@ -35,6 +36,7 @@ pub use files::{OWN_FILE, is_own_file};
 pub use observation::{Observation, Usage};
 use outcome::Outcome;
 use project::Project;
+pub use project_index::{Member, ProjectIndex, Shape, TestRunner};
 use recent::Recent;
 pub use render::BLOCK_BEGIN;
 use session::Session;
@@ -46,6 +48,9 @@ const MAX_SESSIONS: usize = 512;
 
 /// How many projects are kept, beyond which the one that was not built for longest goes.
 const MAX_PROJECTS: usize = 256;
+
+/// Of how many projects we keep what they are made of.
+const MAX_INDEXES: usize = 64;
 
 /// What the user can set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -63,6 +68,8 @@ pub struct World {
     sessions: HashMap<SessionKey, Session>,
     /// The builds of each project, by its root.
     builds: Recent<Builds>,
+    /// What each project is made of, by its root.
+    indexes: Recent<ProjectIndex>,
     /// What the answer that is being made tells.
     told: Vec<Finding>,
 }
@@ -81,6 +88,7 @@ impl World {
             route: Kind::channel,
             sessions: HashMap::new(),
             builds: Recent::new(MAX_PROJECTS),
+            indexes: Recent::new(MAX_INDEXES),
             told: Vec::new(),
         }
     }
@@ -172,6 +180,7 @@ impl World {
                     session.pressed_since = is_pressed.then(|| since.unwrap_or(at));
                 }
             }
+            Observation::Indexed { root, index } => self.indexes.put(root, (**index).clone()),
             Observation::CommandEnded { session: key, call_id, exit_code } => {
                 if let Some(session) = self.sessions.get_mut(key)
                     && session.end_command(call_id, *exit_code)
@@ -181,6 +190,11 @@ impl World {
                 }
             }
         }
+    }
+
+    /// What the project at `root` is made of; none if that was not observed.
+    pub fn project_index(&self, root: &str) -> Option<&ProjectIndex> {
+        self.indexes.get(root)
     }
 
     /// What is wrong in a session now, whether it was said or not. To ask changes nothing.

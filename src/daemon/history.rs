@@ -104,7 +104,7 @@ impl History {
     }
 
     /// Lets `work` read the store once it is its turn.
-    async fn turn<T: Send + 'static>(
+    pub async fn turn<T: Send + 'static>(
         &self,
         work: impl FnOnce(Option<&Reader>) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<Result<T, HistoryError>, &'static str> {

@@ -22,7 +22,7 @@ use crate::sensor::observer::{Noted, Observer};
 use crate::sensor::project::Projects;
 use crate::sensor::views::Views;
 use crate::store::{Database, Entry, EventLog, StoreError};
-use crate::world::{Observation, SessionState, Settings, World};
+use crate::world::{BuildStatus, Finding, Observation, SessionState, Settings, World};
 
 /// How long an answer waits for its event to be in the log. A hook waits 500 ms in all; a disk that
 /// takes longer than this costs the log its promise, not the agent its answer.
@@ -217,6 +217,33 @@ impl Hooks {
             session: session.cloned(),
             context: session.and_then(|session| world.context(session, clock::now())),
         }
+    }
+
+    /// The session that is asked for, and the root of its project; none if we don't know it.
+    pub(super) fn asked(&self, which: &Which) -> Option<(SessionKey, String)> {
+        let world = self.world();
+        let key = self.asked_for(&world, which)?;
+        Some((key.clone(), world.root_of(key)?.to_owned()))
+    }
+
+    /// What is wrong in a session now. To ask changes nothing.
+    pub(super) fn findings(&self, key: &SessionKey) -> Vec<Finding> {
+        self.world().findings(key, clock::now())
+    }
+
+    /// What was built and tested last in the project of a session.
+    pub(super) fn build_status(&self, key: &SessionKey, tag: Option<&str>) -> Option<BuildStatus> {
+        self.world().build_status(key, tag, clock::now())
+    }
+
+    /// The root of the project of a directory.
+    pub(super) fn root_of(&self, cwd: &str) -> String {
+        self.projects.root_of(cwd)
+    }
+
+    /// The root of the project with this name in which was worked last.
+    pub(super) fn project_named(&self, name: &str) -> Option<String> {
+        self.world().project_named(name).map(str::to_owned)
     }
 
     fn asked_for<'a>(&self, world: &'a World, which: &'a Which) -> Option<&'a SessionKey> {

@@ -1,6 +1,7 @@
 //! The daemon: takes the hook events, folds them into the world and the log, answers from the world.
 
 mod access;
+mod agent_api;
 mod callback;
 pub mod client;
 mod counters;
@@ -33,7 +34,7 @@ use crate::platform;
 use crate::sensor::index::{Indexer, Limits};
 use crate::sensor::observer::Observer;
 use crate::sensor::project::Projects;
-use crate::sensor::transcripts::Transcripts;
+use crate::sensor::transcripts::{Folders, Transcripts};
 use crate::setup::purge;
 use crate::store::{Database, EventLog};
 use crate::world::Settings;
@@ -93,7 +94,9 @@ pub fn run(
         let (hooks, port) = (start(config, paths)?, config.port);
         let stop = Notify::new();
         let (history, paths) = (History::new(paths.database()), paths.clone());
-        let routes = Arc::new(Routes { hooks, history, token, port, stop, paths, started });
+        let folders = Folders::new(&paths);
+        let routes =
+            Arc::new(Routes { hooks, history, folders, token, port, stop, paths, started });
         let reporting = tokio::spawn(report(Arc::clone(&routes)));
         announce(format!(
             "tma1 {} is listening on 127.0.0.1:{port}, with its data in {}.",

@@ -15,6 +15,7 @@ use crate::agent::{Agent, Envelope, Reply};
 use crate::clock;
 use crate::daemon::MAX_EVENT_BYTES;
 use crate::daemon::access::{self, Refusal};
+use crate::daemon::agent_api;
 use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION, Status};
 use crate::daemon::history::History;
 use crate::daemon::hooks::{Hooks, Unusable};
@@ -22,6 +23,7 @@ use crate::daemon::state::{self, Question};
 use crate::daemon::token::Token;
 use crate::paths::Paths;
 use crate::platform::{self, SocketOwner};
+use crate::sensor::transcripts::Folders;
 
 /// How long a request may take to arrive. The hook that sends it has given up long before.
 const BODY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -33,6 +35,8 @@ type HttpResponse = Response<Full<Bytes>>;
 pub(super) struct Routes {
     pub hooks: Hooks,
     pub history: History,
+    /// Where the agents keep their sessions.
+    pub folders: Folders,
     pub token: Token,
     /// Where they come in, on 127.0.0.1.
     pub port: u16,
@@ -84,6 +88,12 @@ impl Routes {
                 content(StatusCode::OK, "application/json", json!({"stopping": true}).to_string())
             }
             ("/api/hooks" | "/api/stop", _) => not_allowed("POST"),
+            (path, &Method::GET) if agent_api::has(path) => {
+                let query = head.uri.query().unwrap_or_default();
+                let (status, told) =
+                    agent_api::answer(hooks, &self.history, &self.folders, path, query).await;
+                content(status, "application/json", told)
+            }
             (path, &Method::GET) if History::has(path) => {
                 let query = head.uri.query().unwrap_or_default();
                 let (status, told) = self.history.answer(path, query).await;
@@ -94,7 +104,7 @@ impl Routes {
                 | "/api/status",
                 _,
             ) => not_allowed("GET"),
-            (path, _) if History::has(path) => not_allowed("GET"),
+            (path, _) if History::has(path) || agent_api::has(path) => not_allowed("GET"),
             _ => failure(StatusCode::NOT_FOUND, "there is nothing here"),
         }
     }

@@ -5,11 +5,13 @@
 //! itself.
 
 mod anomalies;
+mod changes;
 mod export;
 mod narrowing;
 mod needle;
 mod overview;
 mod page;
+mod peers;
 mod reader;
 mod search;
 mod sessions;
@@ -21,9 +23,13 @@ mod timeline;
 use std::path::PathBuf;
 
 pub use anomalies::{AnomaliesQuery, Emit, anomalies};
+pub use changes::{ChangedFile, external_changes};
 pub use export::{ExportTable, export};
 pub use overview::{Overview, overview};
 pub use page::{Cursor, MAX_PAGE, Page};
+pub use peers::{
+    DEFAULT_SINCE_MIN, MAX_PEER_MESSAGES, MAX_PEERS, Peer, PeerMessage, messages, peers,
+};
 pub use reader::Reader;
 pub use search::{Hit, HitKind, SearchQuery, search};
 pub use sessions::{SessionSummary, SessionsQuery, sessions};

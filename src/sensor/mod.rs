@@ -2,6 +2,7 @@
 
 pub mod index;
 pub mod observer;
+pub mod peers;
 pub mod project;
 pub mod transcripts;
 pub mod views;

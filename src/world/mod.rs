@@ -6,6 +6,7 @@
 mod anomaly;
 mod answer;
 mod blame;
+mod build_state;
 mod builds;
 mod calls;
 mod digest;
@@ -29,6 +30,7 @@ use crate::agent::{
 use crate::clock::Timestamp;
 use anomaly::Route;
 pub use anomaly::{Channel, Finding, Kind, Severity};
+pub use build_state::BuildStatus;
 use builds::Builds;
 pub use calls::RECENT_ACTIONS;
 use files::{Author, Change};
@@ -78,6 +80,12 @@ impl Default for World {
     fn default() -> Self {
         Self::new(Settings::default())
     }
+}
+
+/// The beginning of a text of somebody else, up to `chars` characters, fit for a model: in one line,
+/// without anything that poses as a tag or can't be seen.
+pub fn clean(text: &str, chars: usize) -> String {
+    value::text(text, chars)
 }
 
 impl World {
@@ -212,6 +220,31 @@ impl World {
     ) -> Option<SessionState> {
         let session = self.sessions.get(key)?;
         Some(SessionState::of(key, session, actions, self.find(session, now), now))
+    }
+
+    /// What was built and tested last in the project of a session, all of it or what has this `tag`;
+    /// none if we don't know the session.
+    pub fn build_status(
+        &self,
+        key: &SessionKey,
+        tag: Option<&str>,
+        now: Timestamp,
+    ) -> Option<BuildStatus> {
+        let session = self.sessions.get(key)?;
+        let builds = self.builds.get(session.project.root());
+        Some(BuildStatus::of(session, builds, tag, now))
+    }
+
+    /// The root of the project of a session.
+    pub fn root_of(&self, key: &SessionKey) -> Option<&str> {
+        Some(self.sessions.get(key)?.project.root())
+    }
+
+    /// The root of a project of this name in which a session is known, the one that was worked in last.
+    pub fn project_named(&self, name: &str) -> Option<&str> {
+        let named = self.sessions.iter().filter(|(_, session)| session.project.name() == name);
+        let latest = named.max_by_key(|(key, session)| (session.last_event_at, *key));
+        latest.map(|(_, session)| session.project.root())
     }
 
     /// How many sessions we know.

@@ -18,7 +18,7 @@ use rusqlite::Connection;
 pub use entry::Entry;
 pub use inspection::{Inspection, inspect};
 pub use schema::{VERSION, version};
-pub use search::{is_word_of_its_own, segmented};
+pub use search::{agent_facet, facets, is_word_of_its_own, kind_facet, project_facet, segmented};
 pub use writer::EventLog;
 
 use crate::clock::{self, Timestamp};

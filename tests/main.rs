@@ -31,6 +31,7 @@ mod replay;
 mod script;
 #[cfg(target_os = "linux")]
 mod service;
+mod store;
 mod support;
 mod transcripts;
 mod uninstall;

@@ -72,6 +72,8 @@ pub struct Config {
     pub retention: Retention,
     /// `TMA1_LOG`: which messages the daemon logs, in the syntax of `RUST_LOG`.
     pub log: String,
+    /// `PAGER`: what shows long output on a terminal, with its arguments.
+    pub pager: Option<String>,
 }
 
 /// A setting whose value can't be used.
@@ -115,6 +117,7 @@ impl Config {
             redaction: environment.get("TMA1_REDACT").is_none() || environment.is_on("TMA1_REDACT"),
             retention,
             log,
+            pager: environment.get("PAGER").map(|value| value.to_string_lossy().into_owned()),
         })
     }
 }
@@ -185,6 +188,7 @@ mod tests {
             redaction: true,
             retention: Retention::default(),
             log: "info".to_owned(),
+            pager: None,
         };
         assert_eq!(config(&[]), Ok(defaults));
         assert_eq!(config(&[("TMA1_PORT", "")]).map(|c| c.port), Ok(14318));

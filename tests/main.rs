@@ -16,6 +16,7 @@ mod daemon;
 mod doctor;
 mod field_cases;
 mod freshness;
+mod history;
 mod hook;
 mod install;
 mod kill;
@@ -23,6 +24,7 @@ mod kill;
 mod lifecycle;
 mod mcp;
 mod observed;
+mod project_index;
 mod prompts;
 mod races;
 mod receipt;
@@ -31,6 +33,8 @@ mod replay;
 mod script;
 #[cfg(target_os = "linux")]
 mod service;
+#[cfg(target_os = "linux")]
+mod soak;
 mod store;
 mod support;
 mod transcripts;

@@ -131,9 +131,12 @@ fn recorded(calls: usize) -> TestHome {
     home
 }
 
+/// What happens to the bytes of a log.
+type Damage = fn(&mut Vec<u8>);
+
 #[test]
 fn a_damaged_log_is_moved_aside_and_agents_notice_nothing() {
-    let damages: [(&str, fn(&mut Vec<u8>)); 4] = [
+    let damages: [(&str, Damage); 4] = [
         ("truncated", |bytes| bytes.truncate(bytes.len() / 2)),
         ("emptied of its header", |bytes| bytes[..100].fill(0)),
         ("zeroed", |bytes| bytes.fill(0)),
@@ -282,7 +285,7 @@ fn on_a_full_disk_events_wait_and_are_written_when_there_is_room() {
             bytes /= 2;
         }
     }
-    let large = json!({"tool_name": "Bash", "tool_input": {"command": "x".repeat(30_000)}});
+    let large = json!({"tool_name": "Bash", "tool_input": {"note": "x".repeat(30_000)}});
     let started = clock::monotonic();
     for index in 0..50 {
         let mut event = large.clone();

@@ -13,14 +13,16 @@ use crate::agent::{
 use crate::clock::{self, Tally, Timestamp};
 use crate::config::Config;
 use crate::daemon::callback::Callback;
+use crate::daemon::client::ContextAnswer;
 use crate::daemon::counters::{Counters, Outcome};
 use crate::daemon::probe::Probe;
-use crate::daemon::state::{Question, Which};
+use crate::daemon::state::{ProjectState, Question, Which};
+use crate::sensor::index::Indexer;
 use crate::sensor::observer::{Noted, Observer};
 use crate::sensor::project::Projects;
 use crate::sensor::views::Views;
 use crate::store::{Database, Entry, EventLog, Memory, StoreError};
-use crate::world::{SessionState, Settings, World};
+use crate::world::{BuildStatus, Finding, Observation, SessionState, Settings, World};
 
 /// How long an answer waits for its event to be in the log. A hook waits 500 ms in all; a disk that
 /// takes longer than this costs the log its promise, not the agent its answer.
@@ -43,6 +45,7 @@ pub(super) struct Hooks {
     projects: Arc<Projects>,
     observer: Observer,
     settings: Settings,
+    indexer: Indexer,
     injection: bool,
     /// How secrets are found; none if they are to stay.
     redaction: Option<Arc<Redaction>>,
@@ -82,12 +85,11 @@ impl Hooks {
         world: World,
         log: EventLog,
         memory: Memory,
-        projects: Projects,
-        observer: Observer,
+        projects: Arc<Projects>,
+        (observer, indexer): (Observer, Indexer),
         redaction: Option<Redaction>,
         config: &Config,
     ) -> Self {
-        let projects = Arc::new(projects);
         let callback = || Arc::new(Callback::new(Arc::clone(&projects)));
         Self {
             callback: config.file_callback.then(callback),
@@ -97,6 +99,7 @@ impl Hooks {
             settings: Settings { context_pressure_threshold: config.context_pressure_threshold },
             projects,
             observer,
+            indexer,
             injection: config.injection,
             redaction: redaction.map(Arc::new),
             counters: Counters::default(),
@@ -115,7 +118,7 @@ impl Hooks {
             Ok(seen) => seen,
             Err(reason) => return self.reject(&reason),
         };
-        let noted = self.observer.look(&event, &root, now).await;
+        let noted = self.look_beside(&event, &root, now).await;
         let observed = (!noted.is_empty()).then(|| serde_json::to_string(&noted).ok()).flatten();
         let (answer, logged) = {
             // Under one lock, so that the log has the events in the order in which they were folded.
@@ -205,18 +208,87 @@ impl Hooks {
         Ok(())
     }
 
+    /// What sensors see beside the event.
+    async fn look_beside(&self, event: &HookEvent, root: &str, now: Timestamp) -> Vec<Noted> {
+        let (mut noted, indexed) =
+            tokio::join!(self.observer.look(event, root, now), self.indexer.look(event, root, now));
+        let world = self.world();
+        // After a restart the world knows from the log what the indexer finds out anew.
+        let is_new = |observation: &Observation| match observation {
+            Observation::Indexed { root, index } => world.project_index(root) != Some(index),
+            _ => true,
+        };
+        noted.extend(indexed.into_iter().filter(is_new).map(Noted::Seen));
+        noted
+    }
+
+    /// What the project of the directory `cwd` is made of; none if it is in none.
+    pub(super) async fn project_state(&self, cwd: &str) -> Option<ProjectState> {
+        let (projects, directory) = (Arc::clone(&self.projects), cwd.to_owned());
+        let root = spawn_blocking(move || projects.root_of(&directory)).await.ok()?;
+        if root.is_empty() {
+            return None;
+        }
+        let index = match self.indexer.index(&root, clock::now()).await {
+            Some(index) => index,
+            None => self.world().project_index(&root)?.clone(),
+        };
+        Some(ProjectState { project_root: root, index })
+    }
+
     /// What the session is and did that `question` asks for; none if we don't know it.
     pub(super) fn session_state(&self, question: &Question) -> Option<SessionState> {
         let world = self.world();
+        let key = self.asked_for(&world, &question.which)?;
+        world.session_state(key, question.actions, clock::now())
+    }
+
+    /// What the session that `question` asks for would be told now. To ask changes nothing.
+    pub(super) fn context(&self, question: &Question) -> ContextAnswer {
+        let world = self.world();
+        let session = self.asked_for(&world, &question.which);
+        ContextAnswer {
+            session: session.cloned(),
+            context: session.and_then(|session| world.context(session, clock::now())),
+        }
+    }
+
+    /// The session that is asked for, and the root of its project; none if we don't know it.
+    pub(super) fn asked(&self, which: &Which) -> Option<(SessionKey, String)> {
+        let world = self.world();
+        let key = self.asked_for(&world, which)?;
+        Some((key.clone(), world.root_of(key)?.to_owned()))
+    }
+
+    /// What is wrong in a session now. To ask changes nothing.
+    pub(super) fn findings(&self, key: &SessionKey) -> Vec<Finding> {
+        self.world().findings(key, clock::now())
+    }
+
+    /// What was built and tested last in the project of a session.
+    pub(super) fn build_status(&self, key: &SessionKey, tag: Option<&str>) -> Option<BuildStatus> {
+        self.world().build_status(key, tag, clock::now())
+    }
+
+    /// The root of the project of a directory.
+    pub(super) fn root_of(&self, cwd: &str) -> String {
+        self.projects.root_of(cwd)
+    }
+
+    /// The root of the project with this name in which was worked last.
+    pub(super) fn project_named(&self, name: &str) -> Option<String> {
+        self.world().project_named(name).map(str::to_owned)
+    }
+
+    fn asked_for<'a>(&self, world: &'a World, which: &'a Which) -> Option<&'a SessionKey> {
         let latest_in = |cwd: &str, agent| world.latest_session(&self.projects.root_of(cwd), agent);
-        let key = match &question.which {
+        match which {
             Which::Session { key, cwd: Some(cwd) } if world.has_ended(key) => {
                 latest_in(cwd, Some(key.agent))
             }
             Which::Session { key, .. } => Some(key),
             Which::LatestIn { cwd, agent } => latest_in(cwd, *agent),
-        };
-        world.session_state(key?, question.actions, clock::now())
+        }
     }
 
     /// What became of the events so far.

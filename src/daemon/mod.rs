@@ -1,10 +1,12 @@
 //! The daemon: takes the hook events, folds them into the world and the log, answers from the world.
 
 mod access;
+mod agent_api;
 mod callback;
 pub mod client;
 mod counters;
 mod error;
+mod history;
 mod hooks;
 pub mod lifecycle;
 mod log_file;
@@ -29,13 +31,15 @@ use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
 use crate::platform;
+use crate::sensor::index::{Indexer, Limits};
 use crate::sensor::observer::Observer;
 use crate::sensor::project::Projects;
-use crate::sensor::transcripts::Transcripts;
+use crate::sensor::transcripts::{Folders, Transcripts};
 use crate::setup::purge;
 use crate::store::{Database, EventLog, Memory};
 use crate::world::Settings;
 pub use error::{DaemonError, Holder};
+use history::History;
 use hooks::{Hooks, Rebuilt};
 pub use log_file::LogFile;
 pub use messages::Messages;
@@ -94,12 +98,15 @@ pub fn run(
         let started = clock::monotonic();
         let (hooks, port) = (start(config, paths)?, config.port);
         let stop = Notify::new();
-        let routes = Arc::new(Routes { hooks, token, port, stop, paths: paths.clone(), started });
+        let (history, paths) = (History::new(paths.database()), paths.clone());
+        let folders = Folders::new(&paths);
+        let routes =
+            Arc::new(Routes { hooks, history, folders, token, port, stop, paths, started });
         let reporting = tokio::spawn(report(Arc::clone(&routes)));
         announce(format!(
             "tma1 {} is listening on 127.0.0.1:{port}, with its data in {}.",
             env!("CARGO_PKG_VERSION"),
-            paths.display(&paths.data()),
+            routes.paths.display(&routes.paths.data()),
         ));
         drop(tokio::task::spawn_blocking(begun));
         let stopped = Arc::clone(&routes);
@@ -181,7 +188,7 @@ async fn report(routes: Arc<Routes>) {
 /// Opens the log and folds what it holds of the last day into a new world.
 fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
     let mut opened = Database::open_in_any_state(&paths.database())?;
-    let projects = Projects::new(&paths.home);
+    let projects = Arc::new(Projects::new(&paths.home));
     let settings = Settings { context_pressure_threshold: config.context_pressure_threshold };
     let since = clock::now().minus(REMEMBERED);
     let fold = |database: &Database| {
@@ -201,6 +208,7 @@ fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
     let memory = Memory::new(&paths.database());
     let log = EventLog::start(opened, config.retention)?;
     let observer = Observer::start(transcripts, views)?;
+    let indexer = Indexer::start(Arc::clone(&projects), Limits::default())?;
     let redaction = config.redaction.then(Redaction::new).transpose().map_err(io::Error::other)?;
-    Ok(Hooks::new(world, log, memory, projects, observer, redaction, config))
+    Ok(Hooks::new(world, log, memory, projects, (observer, indexer), redaction, config))
 }

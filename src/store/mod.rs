@@ -23,7 +23,8 @@ pub use entry::Entry;
 pub use inspection::{Inspection, inspect};
 pub use recovery::Opened;
 pub use retention::Retention;
-pub use search::segmented;
+pub use schema::{VERSION, version};
+pub use search::{is_word_of_its_own, segmented};
 pub use sessions::{Memory, Recalled};
 pub use writer::EventLog;
 
@@ -119,7 +120,7 @@ impl Database {
         match brought.map_err(|source| StoreError::Database { path: path(), source })? {
             schema::Version::Current => Ok(()),
             schema::Version::Newer(found) => {
-                Err(StoreError::Newer { path: path(), found, known: schema::VERSION })
+                Err(StoreError::Newer { path: path(), found, known: VERSION })
             }
         }
     }

@@ -35,6 +35,7 @@ mod script;
 mod service;
 #[cfg(target_os = "linux")]
 mod soak;
+mod store;
 mod support;
 mod transcripts;
 mod uninstall;

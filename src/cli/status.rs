@@ -12,6 +12,7 @@ use crate::daemon::token::Token;
 use crate::history::{Overview, Reader, overview};
 use crate::paths::Paths;
 use crate::paths::older_log;
+use crate::printable::printable;
 
 /// How long the daemon may take to answer.
 const ANSWER: Duration = Duration::from_secs(2);
@@ -67,9 +68,11 @@ fn ask(port: u16, paths: &Paths) -> Result<Status, Failure> {
 fn describe(status: &Status, log_bytes: u64) -> String {
     let memory =
         status.memory_bytes.map_or_else(String::new, |bytes| format!("memory: {}\n", size(bytes)));
+    let problem = status.log_problem.as_ref();
+    let problem = problem.map_or_else(String::new, |it| format!("problem: {}\n", printable(it)));
     format!(
         "The daemon runs.\nprocess: {}\nversion: {}\nport: {}\nuptime: {}\nsessions: {}\n\
-         events lost: {}\nlog: {}\n{memory}{}",
+         events lost: {}\nlog: {}\n{memory}{problem}{}",
         status.pid,
         status.version,
         status.port,

@@ -130,6 +130,9 @@ pub struct Status {
     pub sessions: usize,
     /// How many events it answered and could not log.
     pub events_lost: u64,
+    /// What is wrong with the event log; nothing if all is well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_problem: Option<String>,
     /// Whether it says anything to agents; an older daemon does not tell.
     pub injection: Option<bool>,
     /// The configuration directory of Claude Code, as it sees it; an older daemon does not tell.
@@ -169,6 +172,9 @@ pub struct Health {
     /// How many events it answered and could not log; older daemons don't say.
     #[serde(default)]
     pub events_lost: u64,
+    /// What is wrong with the event log; nothing if all is well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_problem: Option<String>,
 }
 
 /// Asks the daemon how it is.

@@ -21,12 +21,16 @@ use crate::sensor::index::Indexer;
 use crate::sensor::observer::{Noted, Observer};
 use crate::sensor::project::Projects;
 use crate::sensor::views::Views;
-use crate::store::{Database, Entry, EventLog, StoreError};
+use crate::store::{Database, Entry, EventLog, Memory, StoreError};
 use crate::world::{BuildStatus, Finding, Observation, SessionState, Settings, World};
 
 /// How long an answer waits for its event to be in the log. A hook waits 500 ms in all; a disk that
 /// takes longer than this costs the log its promise, not the agent its answer.
 const LOG_WAIT: Duration = Duration::from_millis(150);
+
+/// How long, and how many, events are folded before the first answer.
+const REBUILD_TIME: Duration = Duration::from_millis(250);
+const MAX_REBUILT: i64 = 20_000;
 
 /// A larger payload is read on another thread, so that small ones are answered meanwhile.
 const LARGE: usize = 64 * 1024;
@@ -36,8 +40,11 @@ const LARGE: usize = 64 * 1024;
 pub(super) struct Hooks {
     world: Mutex<World>,
     log: EventLog,
+    /// What the log knows of sessions that the world does not.
+    memory: Arc<Memory>,
     projects: Arc<Projects>,
     observer: Observer,
+    settings: Settings,
     indexer: Indexer,
     injection: bool,
     /// How secrets are found; none if they are to stay.
@@ -77,6 +84,7 @@ impl Hooks {
     pub(super) fn new(
         world: World,
         log: EventLog,
+        memory: Memory,
         projects: Arc<Projects>,
         (observer, indexer): (Observer, Indexer),
         redaction: Option<Redaction>,
@@ -87,6 +95,8 @@ impl Hooks {
             callback: config.file_callback.then(callback),
             world: Mutex::new(world),
             log,
+            memory: Arc::new(memory),
+            settings: Settings { context_pressure_threshold: config.context_pressure_threshold },
             projects,
             observer,
             indexer,
@@ -126,7 +136,9 @@ impl Hooks {
             let logged = self.log.append(entry);
             (answer, logged)
         };
-        let logged = matches!(tokio::time::timeout(LOG_WAIT, logged).await, Ok(Ok(())));
+        // Where nothing can be written, waiting helps nobody.
+        let patience = if self.log.is_stalled() { Duration::ZERO } else { LOG_WAIT };
+        let logged = matches!(tokio::time::timeout(patience, logged).await, Ok(Ok(())));
         if !logged && let Some(count) = self.unlogged.count(now) {
             tracing::warn!(
                 count,
@@ -164,6 +176,9 @@ impl Hooks {
         } else {
             read(agent, &body, self.redaction.as_deref())?
         };
+        if !self.world().knows(&event.session) {
+            self.recall(&event.session).await?;
+        }
         let settled = self.world().settled_root(&event).map(str::to_owned);
         let root = if let Some(root) = settled {
             root
@@ -172,6 +187,25 @@ impl Hooks {
             spawn_blocking(move || projects.root_of(&cwd)).await?
         };
         Ok((event, payload, root))
+    }
+
+    /// Folds what the log knows of a session that the world does not: it is older, or there was no
+    /// time for it at the start.
+    async fn recall(&self, key: &SessionKey) -> Result<(), Unusable> {
+        let (memory, projects) = (Arc::clone(&self.memory), Arc::clone(&self.projects));
+        let (settings, injection, key) = (self.settings, self.injection, key.clone());
+        let recalled = spawn_blocking(move || {
+            let recalled = memory.recall(&key).ok().flatten()?;
+            let mut folding = Folding::new(settings, injection);
+            for entry in recalled.entries {
+                folding.take(entry, &projects);
+            }
+            Some((key, folding.rebuilt.world, recalled.before))
+        });
+        if let Some((key, world, before)) = recalled.await? {
+            self.world().take_over(&key, world, before);
+        }
+        Ok(())
     }
 
     /// What sensors see beside the event.
@@ -281,6 +315,11 @@ impl Hooks {
         self.log.lost()
     }
 
+    /// What the user is to be told of the log.
+    pub(super) fn log_problem(&self) -> Option<String> {
+        self.log.problem()
+    }
+
     /// Counts a request that is no event, mentions it once a minute, and answers with nothing.
     pub(super) fn reject(&self, reason: &Unusable) -> Reply {
         self.counters.count_rejected();
@@ -337,8 +376,54 @@ pub(super) struct Rebuilt {
     pub transcripts: Vec<(SessionKey, String)>,
 }
 
-/// A world as the log tells it, from `since` on, and what sensors knew. With `injection` it knows what it
-/// has said.
+/// What comes of the events of the log.
+struct Folding {
+    rebuilt: Rebuilt,
+    begun: HashSet<SessionKey>,
+    injection: bool,
+}
+
+impl Folding {
+    fn new(settings: Settings, injection: bool) -> Self {
+        let (world, views) = (World::new(settings), Views::default());
+        let rebuilt = Rebuilt { world, views, transcripts: Vec::new() };
+        Self { rebuilt, begun: HashSet::new(), injection }
+    }
+
+    fn take(&mut self, entry: Entry, projects: &Projects) {
+        // What is no event to this version was one to the version that logged it.
+        let Ok((event, _)) = read(entry.agent, entry.payload.as_bytes(), None) else {
+            return;
+        };
+        let Rebuilt { world, views, transcripts } = &mut self.rebuilt;
+        let root = entry
+            .project_root
+            .or_else(|| world.settled_root(&event).map(str::to_owned))
+            .unwrap_or_else(|| projects.root_of(&event.cwd));
+        let noted = entry.observed.and_then(|noted| serde_json::from_str(&noted).ok());
+        let noted: Vec<Noted> = noted.unwrap_or_default();
+        fold(world, &event, &root, &noted, entry.at);
+        if let Some(transcript) = &event.transcript
+            && self.begun.insert(event.session.clone())
+        {
+            transcripts.push((event.session.clone(), transcript.clone()));
+        }
+        if self.injection {
+            drop(world.answer(&event, entry.at));
+        }
+        let known = noted.into_iter().filter_map(|noted| match noted {
+            Noted::Known(file) => Some(file),
+            Noted::Seen(_) => None,
+        });
+        views.replay(&event, &root, entry.at, known);
+    }
+}
+
+/// A world as the log tells it of the sessions that did something since `since`, and what is known of
+/// the files. With `injection` it knows what it has said.
+///
+/// The latest sessions come first where there is no time for all. The others are folded when they go
+/// on.
 pub(super) fn rebuild(
     database: &Database,
     since: Timestamp,
@@ -346,32 +431,15 @@ pub(super) fn rebuild(
     settings: Settings,
     injection: bool,
 ) -> Result<Rebuilt, StoreError> {
-    let (mut world, mut views) = (World::new(settings), Views::default());
-    let (mut transcripts, mut begun) = (Vec::new(), HashSet::new());
-    database.entries_since(since, |entry| {
-        // What is no event to this version was one to the version that logged it.
-        if let Ok((event, _)) = read(entry.agent, entry.payload.as_bytes(), None) {
-            let root = entry
-                .project_root
-                .or_else(|| world.settled_root(&event).map(str::to_owned))
-                .unwrap_or_else(|| projects.root_of(&event.cwd));
-            let noted = entry.observed.and_then(|noted| serde_json::from_str(&noted).ok());
-            let noted: Vec<Noted> = noted.unwrap_or_default();
-            fold(&mut world, &event, &root, &noted, entry.at);
-            if let Some(transcript) = &event.transcript
-                && begun.insert(event.session.clone())
-            {
-                transcripts.push((event.session.clone(), transcript.clone()));
-            }
-            if injection {
-                drop(world.answer(&event, entry.at));
-            }
-            let known = noted.into_iter().filter_map(|noted| match noted {
-                Noted::Known(file) => Some(file),
-                Noted::Seen(_) => None,
-            });
-            views.replay(&event, &root, entry.at, known);
-        }
+    let mut folding = Folding::new(settings, injection);
+    let deadline = clock::monotonic() + REBUILD_TIME;
+    let incomplete = database.latest_sessions(since, MAX_REBUILT, |entry| {
+        folding.take(entry, projects);
+        clock::monotonic() < deadline
     })?;
-    Ok(Rebuilt { world, views, transcripts })
+    for key in &incomplete {
+        folding.rebuilt.world.forget(key);
+    }
+    folding.rebuilt.transcripts.retain(|(key, _)| !incomplete.contains(key));
+    Ok(folding.rebuilt)
 }

@@ -36,7 +36,7 @@ use crate::sensor::observer::Observer;
 use crate::sensor::project::Projects;
 use crate::sensor::transcripts::{Folders, Transcripts};
 use crate::setup::purge;
-use crate::store::{Database, EventLog};
+use crate::store::{Database, EventLog, Memory};
 use crate::world::Settings;
 pub use error::{DaemonError, Holder};
 use history::History;
@@ -75,9 +75,14 @@ pub fn run(
     begun: impl FnOnce() + Send + 'static,
 ) -> Result<(), DaemonError> {
     platform::create_private_dir(&paths.data())?;
-    platform::make_private_dir(&paths.data())?;
-    purge::mark(&paths.data())?;
-    let lock = lock(config, paths)?;
+    let lock = match claim(config, paths) {
+        // The log says it too; agents are answered all the same, and the port is nobody else's.
+        Err(DaemonError::Io(error)) if is_refusal_to_write(&error) => {
+            tracing::warn!(%error, "the data directory can't be written");
+            None
+        }
+        claimed => Some(claimed?),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(MAX_HELPERS)
@@ -119,6 +124,21 @@ pub fn run(
     drop(runtime);
     drop(lock);
     ended
+}
+
+/// Makes the data directory ours, and this process the one that has it.
+fn claim(config: &Config, paths: &Paths) -> Result<File, DaemonError> {
+    platform::make_private_dir(&paths.data())?;
+    purge::mark(&paths.data())?;
+    lock(config, paths)
+}
+
+/// Whether a directory can't be written to at all, as on a disk that is full or read-only.
+fn is_refusal_to_write(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::StorageFull
+    )
 }
 
 /// Makes this process the only daemon of its data directory, for as long as the file is open.
@@ -167,19 +187,28 @@ async fn report(routes: Arc<Routes>) {
 
 /// Opens the log and folds what it holds of the last day into a new world.
 fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
-    let database = Database::open(&paths.database())?;
+    let mut opened = Database::open_in_any_state(&paths.database())?;
     let projects = Arc::new(Projects::new(&paths.home));
     let settings = Settings { context_pressure_threshold: config.context_pressure_threshold };
     let since = clock::now().minus(REMEMBERED);
-    let Rebuilt { world, views, transcripts: begun } =
-        hooks::rebuild(&database, since, &projects, settings, config.injection)?;
+    let fold = |database: &Database| {
+        hooks::rebuild(database, since, &projects, settings, config.injection)
+    };
+    let Rebuilt { world, views, transcripts: begun } = match fold(&opened.database) {
+        Err(error) if error.is_damage() => {
+            opened = Database::replace(&paths.database(), &error.cause())?;
+            fold(&opened.database)?
+        }
+        folded => folded?,
+    };
     let mut transcripts = Transcripts::new(paths);
     for (session, transcript) in begun {
         transcripts.began(&session, &transcript);
     }
-    let log = EventLog::start(database)?;
+    let memory = Memory::new(&paths.database());
+    let log = EventLog::start(opened, config.retention)?;
     let observer = Observer::start(transcripts, views)?;
     let indexer = Indexer::start(Arc::clone(&projects), Limits::default())?;
     let redaction = config.redaction.then(Redaction::new).transpose().map_err(io::Error::other)?;
-    Ok(Hooks::new(world, log, projects, (observer, indexer), redaction, config))
+    Ok(Hooks::new(world, log, memory, projects, (observer, indexer), redaction, config))
 }

@@ -118,6 +118,7 @@ impl Routes {
             uptime_s: (clock::monotonic() - self.started).as_secs(),
             sessions: self.hooks.sessions(),
             events_lost: self.hooks.lost(),
+            log_problem: self.hooks.log_problem(),
             injection: Some(self.hooks.injects()),
             claude_config: Some(self.paths.claude_config.to_string_lossy().into_owned()),
             codex_home: Some(self.paths.codex_home.to_string_lossy().into_owned()),
@@ -146,6 +147,7 @@ fn health(hooks: &Hooks) -> HttpResponse {
         protocol: PROTOCOL_VERSION.to_owned(),
         pid: std::process::id(),
         events_lost: hooks.lost(),
+        log_problem: hooks.log_problem(),
     };
     content(StatusCode::OK, "application/json", json!(health).to_string())
 }

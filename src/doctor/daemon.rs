@@ -13,6 +13,7 @@ use crate::daemon::token::Token;
 use crate::doctor::finding::{Check, Finding, Fix};
 use crate::doctor::subject::Subject;
 use crate::platform::{self, SocketOwner};
+use crate::printable::printable;
 
 /// What starts it.
 const START: Fix = Fix::Tma1("start");
@@ -276,6 +277,11 @@ fn injection(report: Option<&Status>) -> Finding {
 
 fn events(health: &Health) -> Finding {
     let check = Check::new("events");
+    if let Some(problem) = &health.log_problem {
+        let meaning = "the daemon may forget what agents did when it ends";
+        let fix = Fix::ByHand("see to what it says, then run `tma1 restart`".to_owned());
+        return check.warning(printable(problem), meaning, fix);
+    }
     if health.events_lost == 0 {
         return check.ok("every event was logged");
     }

@@ -126,10 +126,7 @@ mod tests {
             let taken = task.carry_out(&home.artifacts(), &home.paths, &OperatingSystem).unwrap();
             assert_eq!(notes(&taken, &home), []);
             let left = home.tree();
-            assert!(
-                !left.iter().any(|path| path.contains("old") || path.contains("peer")),
-                "{left:?}"
-            );
+            assert!(!left.iter().any(|path| path.contains("old")), "{left:?}");
             assert_eq!(left.is_empty(), matches!(task, Task::Uninstall), "{left:?}");
             assert!(task.plan(&home.artifacts(), &home.paths).unwrap().is_empty());
         }

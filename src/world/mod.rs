@@ -269,6 +269,44 @@ impl World {
             .map(|(key, _)| key)
     }
 
+    /// Whether the session is known.
+    pub fn knows(&self, key: &SessionKey) -> bool {
+        self.sessions.contains_key(key)
+    }
+
+    /// Forgets a session of which only a part was folded.
+    pub fn forget(&mut self, key: &SessionKey) {
+        self.sessions.remove(key);
+    }
+
+    /// Takes over a session that was folded apart, unless it is known by now. If only its last events
+    /// were folded, `whole` is when it began and how many tool calls it has made.
+    pub fn take_over(
+        &mut self,
+        key: &SessionKey,
+        mut other: Self,
+        whole: Option<(Timestamp, u64)>,
+    ) {
+        if self.knows(key) {
+            return;
+        }
+        let Some(mut session) = other.sessions.remove(key) else {
+            return;
+        };
+        if let Some((began_at, tool_calls)) = whole {
+            session.started_at = session.started_at.min(began_at);
+            session.calls.begun = session.calls.begun.max(tool_calls);
+        }
+        let root = session.project.root();
+        if self.builds.get(root).is_none()
+            && let Some(builds) = other.builds.remove(root)
+        {
+            self.builds.put(root, builds);
+        }
+        self.make_room();
+        self.sessions.insert(key.clone(), session);
+    }
+
     fn find(&self, session: &Session, now: Timestamp) -> Vec<Finding> {
         anomaly::find(session, &self.settings, self.route, now)
     }

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use crate::agent::Agent;
 use crate::clock::Timestamp;
-use crate::store::{Database, Entry, EventLog};
+use crate::store::{Database, Entry, EventLog, Retention};
 
 fn entry(at: i64, payload: &Value, observed: Option<&Value>) -> Entry {
     let mut all = json!({"session_id": "s", "cwd": "/shop", "model": "gpt-5"});
@@ -24,7 +24,8 @@ fn entry(at: i64, payload: &Value, observed: Option<&Value>) -> Entry {
 fn written(entries: Vec<Entry>) -> (tempfile::TempDir, Connection) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tma1.db");
-    let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+    let log =
+        EventLog::start(Database::open_in_any_state(&path).unwrap(), Retention::default()).unwrap();
     for entry in entries {
         log.append(entry).blocking_recv().unwrap();
     }

@@ -15,6 +15,7 @@ use crate::support::daemon::Daemon;
 use crate::support::disk::SmallDisk;
 use crate::support::home::TestHome;
 use crate::support::http;
+use crate::support::long_log;
 #[cfg(unix)]
 use crate::support::npm::skip;
 use crate::support::scale;
@@ -306,4 +307,37 @@ fn on_a_full_disk_events_wait_and_are_written_when_there_is_room() {
     assert_eq!(status(&home)["events_lost"], 0);
     daemon.stop();
     assert_eq!(number(&home, "SELECT count(*) FROM tma1_hook_events"), 51);
+}
+
+#[test]
+fn what_is_too_old_goes_in_small_steps_and_the_file_shrinks() {
+    let home = TestHome::new();
+    fs_err::create_dir_all(database(&home).parent().unwrap()).unwrap();
+    let events = 6_000 * scale();
+    long_log::write(&database(&home), events);
+    let before = fs_err::metadata(database(&home)).unwrap().len();
+    let mut command = home.tma1_command(&["serve"]);
+    command.env("TMA1_DATA_TTL", "20d");
+    let daemon = Daemon::start_command(&home, command);
+    let cutoff = clock::now().as_unix_millis() - 20 * 24 * 3_600 * 1_000;
+    let old = format!(
+        "SELECT (SELECT count(*) FROM tma1_hook_events WHERE ts < {cutoff})
+             + (SELECT count(*) FROM tma1_sessions WHERE last_ts < {cutoff})"
+    );
+    let limit = clock::monotonic() + Duration::from_secs(60);
+    while number(&home, &old) > 0 && clock::monotonic() < limit {
+        assert_eq!(daemon.post_event(&call("s", "now"), "").0, 200);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(number(&home, &old), 0);
+    daemon.stop();
+    // What is left is what is young, and not one event less.
+    let left = number(&home, "SELECT count(*) FROM tma1_hook_events WHERE session_id <> 's'");
+    let expected = i64::try_from(events).unwrap() * 20 / 59;
+    assert!((left - expected).abs() < 20, "{left} and not {expected}");
+    let words =
+        "SELECT count(*) FROM tma1_messages_fts WHERE rowid NOT IN (SELECT id FROM tma1_messages)";
+    assert_eq!(number(&home, words), 0);
+    let after = fs_err::metadata(database(&home)).unwrap().len();
+    assert!(after * 4 < before * 3, "{before} bytes, and {after} afterwards");
 }

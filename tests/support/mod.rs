@@ -5,6 +5,7 @@ pub mod daemon;
 pub mod disk;
 pub mod home;
 pub mod http;
+pub mod long_log;
 pub mod mcp;
 pub mod npm;
 pub mod process;

@@ -5,6 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::num::{NonZeroU16, NonZeroU64};
 use std::str::FromStr;
 
+use crate::export::Target;
+
+mod greptimedb;
+
 /// The port that the daemon listens on and the hook scripts talk to, unless told otherwise.
 pub const DEFAULT_PORT: u16 = 14318;
 
@@ -64,6 +68,8 @@ pub struct Config {
     pub file_callback: bool,
     /// Off with `TMA1_REDACT=off`: what looks like a secret is kept as it is.
     pub redaction: bool,
+    /// `TMA1_GREPTIMEDB_…`: where the history is exported to; nowhere unless the URL is set.
+    pub export: Option<Target>,
     /// `TMA1_LOG`: which messages the daemon logs, in the syntax of `RUST_LOG`.
     pub log: String,
 }
@@ -100,6 +106,7 @@ impl Config {
             context_pressure_threshold: threshold.map(NonZeroU64::get),
             file_callback: environment.is_on("TMA1_ENABLE_FILE_CALLBACK"),
             redaction: environment.get("TMA1_REDACT").is_none() || environment.is_on("TMA1_REDACT"),
+            export: greptimedb::target(environment)?,
             log,
         })
     }
@@ -136,6 +143,7 @@ mod tests {
             context_pressure_threshold: None,
             file_callback: false,
             redaction: true,
+            export: None,
             log: "info".to_owned(),
         };
         assert_eq!(config(&[]), Ok(defaults));

@@ -14,6 +14,7 @@ use crate::agent::Agent;
 use crate::clock;
 use crate::daemon::lifecycle::Presence;
 use crate::daemon::token::Token;
+use crate::export::Report;
 use crate::paths::Paths;
 use crate::platform::{self, SocketOwner};
 
@@ -134,6 +135,8 @@ pub struct Status {
     pub codex_home: String,
     /// How much memory it has, in bytes, where the system says so.
     pub memory_bytes: Option<u64>,
+    /// How the export is, if there is one.
+    pub export: Option<Report>,
     /// What became of the hooks, by event.
     pub hooks: Value,
 }

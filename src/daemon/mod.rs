@@ -27,6 +27,7 @@ use tokio::sync::Notify;
 use crate::agent::Redaction;
 use crate::clock;
 use crate::config::Config;
+use crate::export::{Exporter, Target};
 use crate::paths::Paths;
 use crate::platform;
 use crate::sensor::observer::Observer;
@@ -89,7 +90,11 @@ pub fn run(
         let started = clock::monotonic();
         let (hooks, port) = (start(config, paths)?, config.port);
         let stop = Notify::new();
-        let routes = Arc::new(Routes { hooks, token, port, stop, paths: paths.clone(), started });
+        let export = |target: &Target| Exporter::start(target.clone(), paths.database());
+        let export = config.export.as_ref().map(export).transpose()?;
+        let paths_seen = paths.clone();
+        let routes =
+            Arc::new(Routes { export, hooks, token, port, stop, paths: paths_seen, started });
         let reporting = tokio::spawn(report(Arc::clone(&routes)));
         announce(format!(
             "tma1 {} is listening on 127.0.0.1:{port}, with its data in {}.",

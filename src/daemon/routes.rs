@@ -19,6 +19,7 @@ use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION, Status};
 use crate::daemon::hooks::{Hooks, Unusable};
 use crate::daemon::state::Question;
 use crate::daemon::token::Token;
+use crate::export::Exporter;
 use crate::paths::Paths;
 use crate::platform::{self, SocketOwner};
 
@@ -30,6 +31,8 @@ type HttpResponse = Response<Full<Bytes>>;
 /// What requests are answered from.
 #[derive(Debug)]
 pub(super) struct Routes {
+    /// The export, if there is one. It ends first.
+    pub export: Option<Exporter>,
     pub hooks: Hooks,
     pub token: Token,
     /// Where they come in, on 127.0.0.1.
@@ -96,6 +99,7 @@ impl Routes {
             claude_config: self.paths.claude_config.to_string_lossy().into_owned(),
             codex_home: self.paths.codex_home.to_string_lossy().into_owned(),
             memory_bytes: platform::resident_memory(),
+            export: self.export.as_ref().map(Exporter::report),
             hooks: json!(self.hooks.counters().report()),
         };
         content(StatusCode::OK, "application/json", json!(status).to_string())

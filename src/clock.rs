@@ -3,6 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use jiff::tz::TimeZone;
+
 /// A wall clock reading: milliseconds since the Unix epoch.
 ///
 /// The log stores it, and the digest computes ages and durations from it. The wall clock can be
@@ -74,6 +76,20 @@ impl Tally {
 #[expect(clippy::disallowed_methods, reason = "this is the place that reads the wall clock")]
 pub fn now() -> Timestamp {
     Timestamp::from_system(SystemTime::now())
+}
+
+/// The present moment, as clocks at the user's place show it.
+#[derive(Debug, Clone)]
+pub struct Local {
+    /// The moment.
+    pub now: Timestamp,
+    /// What they differ by from Greenwich.
+    pub zone: TimeZone,
+}
+
+/// The present moment and place.
+pub fn local() -> Local {
+    Local { now: now(), zone: TimeZone::system() }
 }
 
 /// The monotonic clock, for deadlines.

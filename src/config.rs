@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::num::{NonZeroU16, NonZeroU64};
 use std::str::FromStr;
+use std::time::Duration;
 
 use crate::export::Target;
+use crate::store::Retention;
 
 mod greptimedb;
 
@@ -70,8 +72,13 @@ pub struct Config {
     pub redaction: bool,
     /// `TMA1_GREPTIMEDB_…`: where the history is exported to; nowhere unless the URL is set.
     pub export: Option<Target>,
+    /// `TMA1_DATA_TTL` and `TMA1_DATA_MAX`: how long and how much the event log keeps; 60 days and
+    /// 2 GiB unless they are set.
+    pub retention: Retention,
     /// `TMA1_LOG`: which messages the daemon logs, in the syntax of `RUST_LOG`.
     pub log: String,
+    /// `PAGER`: what shows long output on a terminal, with its arguments.
+    pub pager: Option<String>,
 }
 
 /// A setting whose value can't be used.
@@ -97,6 +104,13 @@ impl Config {
             number(environment, "TMA1_PORT", "a port number from 1 to 65535")?.map(NonZeroU16::get);
         let threshold = "TMA1_CONTEXT_PRESSURE_THRESHOLD";
         let threshold = number(environment, threshold, "a number of tokens, such as 150000")?;
+        let default = Retention::default();
+        let retention = Retention {
+            age: measured(environment, "TMA1_DATA_TTL", AGE, &AGE_UNITS)?
+                .map_or(default.age, Duration::from_secs),
+            bytes: measured(environment, "TMA1_DATA_MAX", SIZE, &SIZE_UNITS)?
+                .unwrap_or(default.bytes),
+        };
         let log = environment
             .get("TMA1_LOG")
             .map_or_else(|| DEFAULT_LOG.to_owned(), |value| value.to_string_lossy().into_owned());
@@ -107,7 +121,9 @@ impl Config {
             file_callback: environment.is_on("TMA1_ENABLE_FILE_CALLBACK"),
             redaction: environment.get("TMA1_REDACT").is_none() || environment.is_on("TMA1_REDACT"),
             export: greptimedb::target(environment)?,
+            retention,
             log,
+            pager: environment.get("PAGER").map(|value| value.to_string_lossy().into_owned()),
         })
     }
 }
@@ -124,6 +140,39 @@ fn number<T: FromStr>(
     match value.to_str().and_then(|value| value.trim().parse().ok()) {
         Some(number) => Ok(Some(number)),
         None => Err(ConfigError { name, value: value.to_string_lossy().into_owned(), expected }),
+    }
+}
+
+const AGE: &str = "a time such as `60d` or `12h`";
+const AGE_UNITS: [(&str, u64); 4] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
+const SIZE: &str = "a size such as `2GiB` or `500MiB`";
+const SIZE_UNITS: [(&str, u64); 6] = [
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1_000),
+];
+
+/// The whole number with a unit that the variable `name` is set to, in the unit of 1; not zero.
+fn measured(
+    environment: &Environment,
+    name: &'static str,
+    expected: &'static str,
+    units: &[(&str, u64)],
+) -> Result<Option<u64>, ConfigError> {
+    let Some(value) = environment.get(name) else {
+        return Ok(None);
+    };
+    let value = value.to_string_lossy();
+    let read = units.iter().find_map(|(unit, factor)| {
+        let number = value.trim().strip_suffix(unit)?.trim_end().parse::<NonZeroU64>().ok()?;
+        number.get().checked_mul(*factor)
+    });
+    match read {
+        Some(number) => Ok(Some(number)),
+        None => Err(ConfigError { name, value: value.into_owned(), expected }),
     }
 }
 
@@ -144,7 +193,9 @@ mod tests {
             file_callback: false,
             redaction: true,
             export: None,
+            retention: Retention::default(),
             log: "info".to_owned(),
+            pager: None,
         };
         assert_eq!(config(&[]), Ok(defaults));
         assert_eq!(config(&[("TMA1_PORT", "")]).map(|c| c.port), Ok(14318));
@@ -171,6 +222,21 @@ mod tests {
             let text =
                 format!("{name} is {bad:?}, which is not a number of tokens, such as 150000");
             assert_eq!(error.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_kept_has_a_unit() {
+        let kept = |name, value| config(&[(name, value)]).map(|config| config.retention);
+        let age = |value| kept("TMA1_DATA_TTL", value).map(|kept| kept.age.as_secs());
+        assert_eq!(age("7d"), Ok(7 * 86_400));
+        assert_eq!(age(" 12 h "), Ok(12 * 3_600));
+        let bytes = |value| kept("TMA1_DATA_MAX", value).map(|kept| kept.bytes);
+        assert_eq!(bytes("500MiB"), Ok(500 << 20));
+        assert_eq!(bytes("1GB"), Ok(1_000_000_000));
+        for bad in ["0d", "60", "d", "-1d", "1y", "99999999999999999999d", "999999999999999999d"] {
+            let error = age(bad).unwrap_err();
+            assert!(error.hint().contains("`60d`"), "{bad}: {error}");
         }
     }
 

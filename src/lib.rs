@@ -15,6 +15,7 @@ pub mod config;
 pub mod daemon;
 pub mod doctor;
 pub mod export;
+pub mod history;
 pub mod mcp;
 pub mod paths;
 pub mod platform;

@@ -6,8 +6,23 @@ use serde_json::{Value, json};
 
 use crate::support::home::TestHome;
 
-const COMMANDS: [&str; 8] =
-    ["install", "uninstall", "start", "stop", "status", "logs", "mcp-serve", "completions"];
+const COMMANDS: [&str; 15] = [
+    "install",
+    "uninstall",
+    "start",
+    "stop",
+    "status",
+    "logs",
+    "sessions",
+    "show",
+    "search",
+    "anomalies",
+    "context",
+    "query",
+    "export",
+    "mcp-serve",
+    "completions",
+];
 
 #[test]
 fn the_version_is_json_if_wanted() {

@@ -18,11 +18,19 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 /// Each endpoint, with the method that it takes and the status for whoever may ask. The last one ends
 /// the daemon.
-const ENDPOINTS: [(&str, &str, u16); 6] = [
+const ENDPOINTS: [(&str, &str, u16); 14] = [
     ("GET", "/health", 200),
     ("POST", "/api/hooks", 200),
     ("GET", "/api/session-state?agent=claude-code&session=none", 404),
+    ("GET", "/api/project-state?cwd=/", 404),
     ("GET", "/api/status", 200),
+    ("GET", "/api/context?cwd=/none", 200),
+    ("GET", "/api/sessions", 200),
+    ("GET", "/api/sessions/none", 404),
+    ("GET", "/api/search?text=go", 200),
+    ("GET", "/api/search?no=such", 400),
+    ("GET", "/api/anomalies", 200),
+    ("POST", "/api/anomalies", 405),
     ("GET", "/none", 404),
     ("POST", "/api/stop", 200),
 ];

@@ -143,7 +143,8 @@ fn it_is_started_watched_restarted_and_ended() {
         run.stdout.contains("is not running") && run.stdout.contains("was stopped"),
         "{run:#?}"
     );
-    assert_eq!(status(&home), json!({"running": false}));
+    let told = status(&home);
+    assert_eq!((&told["running"], &told["store"]["events"]), (&json!(false), &json!(1)));
 
     let logged = home.tma1(&["logs"]).succeeded().stdout;
     assert_eq!(logged.matches("is listening on").count(), 2, "{logged}");
@@ -448,7 +449,7 @@ fn bystander() -> Bystander {
     Bystander(Command::new("sleep").arg("600").spawn().unwrap())
 }
 
-const OBSTACLES: [(&str, Obstacle, End); 10] = [
+const OBSTACLES: [(&str, Obstacle, End); 11] = [
     ("nothing", |_| Some(Box::new(())), End::Works),
     (
         "a stranger on the port",
@@ -496,6 +497,30 @@ const OBSTACLES: [(&str, Obstacle, End); 10] = [
         End::Says(&["refused to end, with status 404"]),
     ),
     (
+        "a clock that was set back since the last daemon",
+        |home| {
+            let daemon = Daemon::start(home);
+            daemon.post_event(EVENT.as_bytes(), "");
+            daemon.stop();
+            let log = home.home().join(".tma1/data/tma1.db");
+            let log = rusqlite::Connection::open(log).unwrap();
+            log.execute("UPDATE tma1_hook_events SET ts = ts + 864000000", ()).unwrap();
+            let note = home.home().join(".tma1/autostart");
+            fs_err::write(&note, "").unwrap();
+            let written = fs_err::metadata(&note).unwrap().modified().unwrap();
+            let tomorrow = written + Duration::from_secs(86_400);
+            fs_err::OpenOptions::new()
+                .write(true)
+                .open(&note)
+                .unwrap()
+                .file()
+                .set_modified(tomorrow)
+                .unwrap();
+            Some(Box::new(()))
+        },
+        End::Works,
+    ),
+    (
         "a log of events that is none",
         |home| {
             drop(lock_file(home, ""));
@@ -503,7 +528,7 @@ const OBSTACLES: [(&str, Obstacle, End); 10] = [
                 .unwrap();
             Some(Box::new(()))
         },
-        End::Says(&["did not start", "tma1.db"]),
+        End::Works,
     ),
     (
         "a disk that can not be written to",

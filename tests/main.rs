@@ -17,6 +17,7 @@ mod doctor;
 mod field_cases;
 mod freshness;
 mod greptimedb;
+mod history;
 mod hook;
 mod install;
 mod kill;
@@ -24,6 +25,7 @@ mod kill;
 mod lifecycle;
 mod mcp;
 mod observed;
+mod project_index;
 mod prompts;
 mod races;
 mod receipt;
@@ -32,6 +34,9 @@ mod replay;
 mod script;
 #[cfg(target_os = "linux")]
 mod service;
+#[cfg(target_os = "linux")]
+mod soak;
+mod store;
 mod support;
 mod transcripts;
 mod uninstall;

@@ -5,17 +5,20 @@ mod about;
 mod adapters;
 mod doctor;
 mod failure;
+mod history;
 mod hook;
 mod install;
 mod lifecycle;
 mod log;
 mod logs;
 mod mcp_serve;
+mod pager;
 mod printer;
 mod prompt;
 mod serve;
 mod service;
 mod status;
+mod table;
 mod uninstall;
 
 use std::ffi::{OsStr, OsString};
@@ -76,6 +79,13 @@ enum Command {
     Restart,
     Status(status::Arguments),
     Logs(logs::Arguments),
+    Sessions(history::SessionsArguments),
+    Show(history::ShowArguments),
+    Search(history::SearchArguments),
+    Anomalies(history::AnomaliesArguments),
+    Context(history::ContextArguments),
+    Query(history::QueryArguments),
+    Export(history::ExportArguments),
     Doctor(doctor::Arguments),
     Service(service::Arguments),
     Serve(serve::Arguments),
@@ -138,6 +148,13 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
         Command::Restart => lifecycle::restart(&context()?),
         Command::Status(arguments) => status::run(&arguments, &context()?),
         Command::Logs(arguments) => logs::run(&arguments, &context()?),
+        Command::Sessions(arguments) => history::sessions(&arguments, &context()?),
+        Command::Show(arguments) => history::show(&arguments, &context()?),
+        Command::Search(arguments) => history::search(&arguments, &context()?),
+        Command::Anomalies(arguments) => history::anomalies(&arguments, &context()?),
+        Command::Context(arguments) => history::context(&arguments, &context()?),
+        Command::Query(arguments) => history::query(&arguments, &context()?),
+        Command::Export(arguments) => history::export(&arguments, &context()?),
         Command::Doctor(arguments) => doctor::run(&arguments, &context()?),
         Command::Service(arguments) => service::run(&arguments, &context()?),
         Command::Serve(arguments) => serve::run(&arguments, &context()?),

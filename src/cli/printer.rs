@@ -2,7 +2,10 @@
 //! and usage.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
+
+/// How much of a stream is written at once, in bytes.
+const STREAM_BUFFER: usize = 64 * 1024;
 
 /// Writes what a command has to say.
 ///
@@ -22,6 +25,16 @@ impl Printer {
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes)?;
         stdout.flush()
+    }
+
+    /// Hands `write` standard output, for what is too much to be put together first.
+    pub fn stream<E: From<io::Error>>(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut stdout = BufWriter::with_capacity(STREAM_BUFFER, io::stdout().lock());
+        write(&mut stdout)?;
+        Ok(stdout.flush()?)
     }
 
     /// Writes `text` and a line end to standard error; a failure to complain is not reported.

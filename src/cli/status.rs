@@ -10,6 +10,7 @@ use crate::daemon::client::{self, Question, Status};
 use crate::daemon::lifecycle::Presence;
 use crate::daemon::token::Token;
 use crate::export::Report;
+use crate::history::{Overview, Reader, overview};
 use crate::paths::Paths;
 use crate::paths::older_log;
 use crate::printable::printable;
@@ -42,8 +43,10 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
             (said, json!({"running": true, "answers": false, "pid": pid}), ExitStatus::Failed)
         }
         Presence::Absent => {
-            let said = not_running(context);
-            (said, json!({"running": false}), ExitStatus::Failed)
+            let store = stored(&context.paths);
+            let said =
+                not_running(context) + &store.as_ref().map_or_else(String::new, describe_store);
+            (said, json!({"running": false, "store": store}), ExitStatus::Failed)
         }
     };
     context.printer.out(if arguments.json { format!("{told:#}\n") } else { said })?;
@@ -51,8 +54,8 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
 }
 
 fn ask(port: u16, paths: &Paths) -> Result<Status, Failure> {
-    let token = Token::read(&paths.token())?;
-    let question = Question { method: "GET", target: "/api/status", token: &token, paths };
+    let token = Token::read(&paths.token()).ok();
+    let question = Question { method: "GET", target: "/api/status", token: token.as_ref(), paths };
     let answer = question.ask(port, clock::monotonic() + ANSWER)?;
     if answer.status != 200 {
         let error = anyhow::anyhow!("the daemon refused to tell, with status {}", answer.status);
@@ -67,9 +70,11 @@ fn describe(status: &Status, log_bytes: u64) -> String {
     let memory =
         status.memory_bytes.map_or_else(String::new, |bytes| format!("memory: {}\n", size(bytes)));
     let export = status.export.as_ref().map_or_else(String::new, |it| export(it, clock::now()));
+    let problem = status.log_problem.as_ref();
+    let problem = problem.map_or_else(String::new, |it| format!("problem: {}\n", printable(it)));
     format!(
         "The daemon runs.\nprocess: {}\nversion: {}\nport: {}\nuptime: {}\nsessions: {}\n\
-         events lost: {}\nlog: {}\n{memory}{export}",
+         events lost: {}\nlog: {}\n{memory}{problem}{export}{}",
         status.pid,
         status.version,
         status.port,
@@ -77,6 +82,22 @@ fn describe(status: &Status, log_bytes: u64) -> String {
         status.sessions,
         status.events_lost,
         size(log_bytes),
+        status.store.as_ref().map_or_else(String::new, describe_store),
+    )
+}
+
+/// What the store holds.
+fn describe_store(store: &Overview) -> String {
+    let local = clock::local();
+    let oldest = store.oldest_ts.map_or_else(String::new, |oldest| {
+        let age = local.now.since(Timestamp::from_unix_millis(oldest)).as_secs();
+        format!(", the oldest {} ago", uptime(age))
+    });
+    format!(
+        "store: {}, {} events of {} sessions{oldest}\n",
+        size(store.bytes),
+        store.events,
+        store.sessions
     )
 }
 
@@ -121,6 +142,12 @@ fn export(report: &Report, now: Timestamp) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// What the store holds, where no daemon tells; nothing if it can't be read.
+fn stored(paths: &Paths) -> Option<Overview> {
+    let reader = Reader::open(&paths.database(), Some(ANSWER)).ok()??;
+    overview(&reader).ok()
 }
 
 fn not_running(context: &Context) -> String {

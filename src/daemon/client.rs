@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, SessionKey};
 use crate::clock;
 use crate::daemon::lifecycle::Presence;
 use crate::daemon::token::Token;
 use crate::export::Report;
+use crate::history::Overview;
 use crate::paths::Paths;
 use crate::platform::{self, SocketOwner};
 
@@ -69,15 +70,16 @@ impl Response {
     }
 }
 
-/// What a program of the user asks, showing the token.
+/// What a program of the user asks, showing the token. Where the kernel tells the daemon whose program
+/// asks, it needs none.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// The HTTP method.
     pub method: &'a str,
     /// A path with a query.
     pub target: &'a str,
-    /// The token of the data directory.
-    pub token: &'a Token,
+    /// The token of the data directory, if it has one.
+    pub token: Option<&'a Token>,
     /// Where it can be seen whose the daemon is.
     pub paths: &'a Paths,
 }
@@ -91,10 +93,12 @@ impl Question<'_> {
             let reason = format!("what listens on port {port} is another user's");
             return Err(io::Error::new(ErrorKind::PermissionDenied, reason));
         }
+        let authorization =
+            token.map(|token| format!("Authorization: Bearer {}\r\n", token.as_str()));
         let request = format!(
             "{method} {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\
-             Authorization: Bearer {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-            token.as_str()
+             {}Content-Length: 0\r\nConnection: close\r\n\r\n",
+            authorization.unwrap_or_default()
         );
         write_all(&mut stream, request.as_bytes(), deadline)?;
         read_response(&mut stream, deadline)
@@ -127,18 +131,35 @@ pub struct Status {
     pub sessions: usize,
     /// How many events it answered and could not log.
     pub events_lost: u64,
-    /// Whether it says anything to agents.
-    pub injection: bool,
-    /// The configuration directory of Claude Code, as it sees it.
-    pub claude_config: String,
-    /// The home of Codex, as it sees it.
-    pub codex_home: String,
+    /// What is wrong with the event log; nothing if all is well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_problem: Option<String>,
+    /// Whether it says anything to agents; an older daemon does not tell.
+    pub injection: Option<bool>,
+    /// The configuration directory of Claude Code, as it sees it; an older daemon does not tell.
+    pub claude_config: Option<String>,
+    /// The home of Codex, as it sees it; an older daemon does not tell.
+    pub codex_home: Option<String>,
     /// How much memory it has, in bytes, where the system says so.
     pub memory_bytes: Option<u64>,
     /// How the export is, if there is one.
+    #[serde(default)]
     pub export: Option<Report>,
     /// What became of the hooks, by event.
+    #[serde(default)]
     pub hooks: Value,
+    /// How much the store holds; none if it could not be told in time.
+    #[serde(default)]
+    pub store: Option<Overview>,
+}
+
+/// What an agent would be told now: the answer to `GET /api/context`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextAnswer {
+    /// The session that would be told; none if none is known.
+    pub session: Option<SessionKey>,
+    /// The block.
+    pub context: Option<String>,
 }
 
 /// How a daemon is: its answer to `GET /health`.
@@ -155,6 +176,9 @@ pub struct Health {
     /// How many events it answered and could not log; older daemons don't say.
     #[serde(default)]
     pub events_lost: u64,
+    /// What is wrong with the event log; nothing if all is well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_problem: Option<String>,
 }
 
 /// Asks the daemon how it is.

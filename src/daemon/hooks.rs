@@ -13,18 +13,24 @@ use crate::agent::{
 use crate::clock::{self, Tally, Timestamp};
 use crate::config::Config;
 use crate::daemon::callback::Callback;
+use crate::daemon::client::ContextAnswer;
 use crate::daemon::counters::{Counters, Outcome};
 use crate::daemon::probe::Probe;
-use crate::daemon::state::{Question, Which};
+use crate::daemon::state::{ProjectState, Question, Which};
+use crate::sensor::index::Indexer;
 use crate::sensor::observer::{Noted, Observer};
 use crate::sensor::project::Projects;
 use crate::sensor::views::Views;
-use crate::store::{Database, Entry, EventLog, StoreError};
-use crate::world::{SessionState, Settings, World};
+use crate::store::{Database, Entry, EventLog, Memory, StoreError};
+use crate::world::{BuildStatus, Finding, Observation, SessionState, Settings, World};
 
 /// How long an answer waits for its event to be in the log. A hook waits 500 ms in all; a disk that
 /// takes longer than this costs the log its promise, not the agent its answer.
 const LOG_WAIT: Duration = Duration::from_millis(150);
+
+/// How long, and how many, events are folded before the first answer.
+const REBUILD_TIME: Duration = Duration::from_millis(250);
+const MAX_REBUILT: i64 = 20_000;
 
 /// A larger payload is read on another thread, so that small ones are answered meanwhile.
 const LARGE: usize = 64 * 1024;
@@ -34,8 +40,12 @@ const LARGE: usize = 64 * 1024;
 pub(super) struct Hooks {
     world: Mutex<World>,
     log: EventLog,
+    /// What the log knows of sessions that the world does not.
+    memory: Arc<Memory>,
     projects: Arc<Projects>,
     observer: Observer,
+    settings: Settings,
+    indexer: Indexer,
     injection: bool,
     /// How secrets are found; none if they are to stay.
     redaction: Option<Arc<Redaction>>,
@@ -74,19 +84,22 @@ impl Hooks {
     pub(super) fn new(
         world: World,
         log: EventLog,
-        projects: Projects,
-        observer: Observer,
+        memory: Memory,
+        projects: Arc<Projects>,
+        (observer, indexer): (Observer, Indexer),
         redaction: Option<Redaction>,
         config: &Config,
     ) -> Self {
-        let projects = Arc::new(projects);
         let callback = || Arc::new(Callback::new(Arc::clone(&projects)));
         Self {
             callback: config.file_callback.then(callback),
             world: Mutex::new(world),
             log,
+            memory: Arc::new(memory),
+            settings: Settings { context_pressure_threshold: config.context_pressure_threshold },
             projects,
             observer,
+            indexer,
             injection: config.injection,
             redaction: redaction.map(Arc::new),
             counters: Counters::default(),
@@ -105,7 +118,7 @@ impl Hooks {
             Ok(seen) => seen,
             Err(reason) => return self.reject(&reason),
         };
-        let noted = self.observer.look(&event, &root, now).await;
+        let noted = self.look_beside(&event, &root, now).await;
         let observed = (!noted.is_empty()).then(|| serde_json::to_string(&noted).ok()).flatten();
         let (answer, logged) = {
             // Under one lock, so that the log has the events in the order in which they were folded.
@@ -123,7 +136,9 @@ impl Hooks {
             let logged = self.log.append(entry);
             (answer, logged)
         };
-        let logged = matches!(tokio::time::timeout(LOG_WAIT, logged).await, Ok(Ok(())));
+        // Where nothing can be written, waiting helps nobody.
+        let patience = if self.log.is_stalled() { Duration::ZERO } else { LOG_WAIT };
+        let logged = matches!(tokio::time::timeout(patience, logged).await, Ok(Ok(())));
         if !logged && let Some(count) = self.unlogged.count(now) {
             tracing::warn!(
                 count,
@@ -161,6 +176,9 @@ impl Hooks {
         } else {
             read(agent, &body, self.redaction.as_deref())?
         };
+        if !self.world().knows(&event.session) {
+            self.recall(&event.session).await?;
+        }
         let settled = self.world().settled_root(&event).map(str::to_owned);
         let root = if let Some(root) = settled {
             root
@@ -171,18 +189,106 @@ impl Hooks {
         Ok((event, payload, root))
     }
 
+    /// Folds what the log knows of a session that the world does not: it is older, or there was no
+    /// time for it at the start.
+    async fn recall(&self, key: &SessionKey) -> Result<(), Unusable> {
+        let (memory, projects) = (Arc::clone(&self.memory), Arc::clone(&self.projects));
+        let (settings, injection, key) = (self.settings, self.injection, key.clone());
+        let recalled = spawn_blocking(move || {
+            let recalled = memory.recall(&key).ok().flatten()?;
+            let mut folding = Folding::new(settings, injection);
+            for entry in recalled.entries {
+                folding.take(entry, &projects);
+            }
+            Some((key, folding.rebuilt.world, recalled.before))
+        });
+        if let Some((key, world, before)) = recalled.await? {
+            self.world().take_over(&key, world, before);
+        }
+        Ok(())
+    }
+
+    /// What sensors see beside the event.
+    async fn look_beside(&self, event: &HookEvent, root: &str, now: Timestamp) -> Vec<Noted> {
+        let (mut noted, indexed) =
+            tokio::join!(self.observer.look(event, root, now), self.indexer.look(event, root, now));
+        let world = self.world();
+        // After a restart the world knows from the log what the indexer finds out anew.
+        let is_new = |observation: &Observation| match observation {
+            Observation::Indexed { root, index } => world.project_index(root) != Some(index),
+            _ => true,
+        };
+        noted.extend(indexed.into_iter().filter(is_new).map(Noted::Seen));
+        noted
+    }
+
+    /// What the project of the directory `cwd` is made of; none if it is in none.
+    pub(super) async fn project_state(&self, cwd: &str) -> Option<ProjectState> {
+        let (projects, directory) = (Arc::clone(&self.projects), cwd.to_owned());
+        let root = spawn_blocking(move || projects.root_of(&directory)).await.ok()?;
+        if root.is_empty() {
+            return None;
+        }
+        let index = match self.indexer.index(&root, clock::now()).await {
+            Some(index) => index,
+            None => self.world().project_index(&root)?.clone(),
+        };
+        Some(ProjectState { project_root: root, index })
+    }
+
     /// What the session is and did that `question` asks for; none if we don't know it.
     pub(super) fn session_state(&self, question: &Question) -> Option<SessionState> {
         let world = self.world();
+        let key = self.asked_for(&world, &question.which)?;
+        world.session_state(key, question.actions, clock::now())
+    }
+
+    /// What the session that `question` asks for would be told now. To ask changes nothing.
+    pub(super) fn context(&self, question: &Question) -> ContextAnswer {
+        let world = self.world();
+        let session = self.asked_for(&world, &question.which);
+        ContextAnswer {
+            session: session.cloned(),
+            context: session.and_then(|session| world.context(session, clock::now())),
+        }
+    }
+
+    /// The session that is asked for, and the root of its project; none if we don't know it.
+    pub(super) fn asked(&self, which: &Which) -> Option<(SessionKey, String)> {
+        let world = self.world();
+        let key = self.asked_for(&world, which)?;
+        Some((key.clone(), world.root_of(key)?.to_owned()))
+    }
+
+    /// What is wrong in a session now. To ask changes nothing.
+    pub(super) fn findings(&self, key: &SessionKey) -> Vec<Finding> {
+        self.world().findings(key, clock::now())
+    }
+
+    /// What was built and tested last in the project of a session.
+    pub(super) fn build_status(&self, key: &SessionKey, tag: Option<&str>) -> Option<BuildStatus> {
+        self.world().build_status(key, tag, clock::now())
+    }
+
+    /// The root of the project of a directory.
+    pub(super) fn root_of(&self, cwd: &str) -> String {
+        self.projects.root_of(cwd)
+    }
+
+    /// The root of the project with this name in which was worked last.
+    pub(super) fn project_named(&self, name: &str) -> Option<String> {
+        self.world().project_named(name).map(str::to_owned)
+    }
+
+    fn asked_for<'a>(&self, world: &'a World, which: &'a Which) -> Option<&'a SessionKey> {
         let latest_in = |cwd: &str, agent| world.latest_session(&self.projects.root_of(cwd), agent);
-        let key = match &question.which {
+        match which {
             Which::Session { key, cwd: Some(cwd) } if world.has_ended(key) => {
                 latest_in(cwd, Some(key.agent))
             }
             Which::Session { key, .. } => Some(key),
             Which::LatestIn { cwd, agent } => latest_in(cwd, *agent),
-        };
-        world.session_state(key?, question.actions, clock::now())
+        }
     }
 
     /// What became of the events so far.
@@ -207,6 +313,11 @@ impl Hooks {
     /// How many events were lost to the log since the daemon started.
     pub(super) fn lost(&self) -> u64 {
         self.log.lost()
+    }
+
+    /// What the user is to be told of the log.
+    pub(super) fn log_problem(&self) -> Option<String> {
+        self.log.problem()
     }
 
     /// Counts a request that is no event, mentions it once a minute, and answers with nothing.
@@ -265,8 +376,54 @@ pub(super) struct Rebuilt {
     pub transcripts: Vec<(SessionKey, String)>,
 }
 
-/// A world as the log tells it, from `since` on, and what sensors knew. With `injection` it knows what it
-/// has said.
+/// What comes of the events of the log.
+struct Folding {
+    rebuilt: Rebuilt,
+    begun: HashSet<SessionKey>,
+    injection: bool,
+}
+
+impl Folding {
+    fn new(settings: Settings, injection: bool) -> Self {
+        let (world, views) = (World::new(settings), Views::default());
+        let rebuilt = Rebuilt { world, views, transcripts: Vec::new() };
+        Self { rebuilt, begun: HashSet::new(), injection }
+    }
+
+    fn take(&mut self, entry: Entry, projects: &Projects) {
+        // What is no event to this version was one to the version that logged it.
+        let Ok((event, _)) = read(entry.agent, entry.payload.as_bytes(), None) else {
+            return;
+        };
+        let Rebuilt { world, views, transcripts } = &mut self.rebuilt;
+        let root = entry
+            .project_root
+            .or_else(|| world.settled_root(&event).map(str::to_owned))
+            .unwrap_or_else(|| projects.root_of(&event.cwd));
+        let noted = entry.observed.and_then(|noted| serde_json::from_str(&noted).ok());
+        let noted: Vec<Noted> = noted.unwrap_or_default();
+        fold(world, &event, &root, &noted, entry.at);
+        if let Some(transcript) = &event.transcript
+            && self.begun.insert(event.session.clone())
+        {
+            transcripts.push((event.session.clone(), transcript.clone()));
+        }
+        if self.injection {
+            drop(world.answer(&event, entry.at));
+        }
+        let known = noted.into_iter().filter_map(|noted| match noted {
+            Noted::Known(file) => Some(file),
+            Noted::Seen(_) => None,
+        });
+        views.replay(&event, &root, entry.at, known);
+    }
+}
+
+/// A world as the log tells it of the sessions that did something since `since`, and what is known of
+/// the files. With `injection` it knows what it has said.
+///
+/// The latest sessions come first where there is no time for all. The others are folded when they go
+/// on.
 pub(super) fn rebuild(
     database: &Database,
     since: Timestamp,
@@ -274,32 +431,15 @@ pub(super) fn rebuild(
     settings: Settings,
     injection: bool,
 ) -> Result<Rebuilt, StoreError> {
-    let (mut world, mut views) = (World::new(settings), Views::default());
-    let (mut transcripts, mut begun) = (Vec::new(), HashSet::new());
-    database.entries_since(since, |entry| {
-        // What is no event to this version was one to the version that logged it.
-        if let Ok((event, _)) = read(entry.agent, entry.payload.as_bytes(), None) {
-            let root = entry
-                .project_root
-                .or_else(|| world.settled_root(&event).map(str::to_owned))
-                .unwrap_or_else(|| projects.root_of(&event.cwd));
-            let noted = entry.observed.and_then(|noted| serde_json::from_str(&noted).ok());
-            let noted: Vec<Noted> = noted.unwrap_or_default();
-            fold(&mut world, &event, &root, &noted, entry.at);
-            if let Some(transcript) = &event.transcript
-                && begun.insert(event.session.clone())
-            {
-                transcripts.push((event.session.clone(), transcript.clone()));
-            }
-            if injection {
-                drop(world.answer(&event, entry.at));
-            }
-            let known = noted.into_iter().filter_map(|noted| match noted {
-                Noted::Known(file) => Some(file),
-                Noted::Seen(_) => None,
-            });
-            views.replay(&event, &root, entry.at, known);
-        }
+    let mut folding = Folding::new(settings, injection);
+    let deadline = clock::monotonic() + REBUILD_TIME;
+    let incomplete = database.latest_sessions(since, MAX_REBUILT, |entry| {
+        folding.take(entry, projects);
+        clock::monotonic() < deadline
     })?;
-    Ok(Rebuilt { world, views, transcripts })
+    for key in &incomplete {
+        folding.rebuilt.world.forget(key);
+    }
+    folding.rebuilt.transcripts.retain(|(key, _)| !incomplete.contains(key));
+    Ok(folding.rebuilt)
 }

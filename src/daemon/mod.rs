@@ -1,10 +1,12 @@
 //! The daemon: takes the hook events, folds them into the world and the log, answers from the world.
 
 mod access;
+mod agent_api;
 mod callback;
 pub mod client;
 mod counters;
 mod error;
+mod history;
 mod hooks;
 pub mod lifecycle;
 mod log_file;
@@ -30,13 +32,15 @@ use crate::config::Config;
 use crate::export::{Exporter, Target};
 use crate::paths::Paths;
 use crate::platform;
+use crate::sensor::index::{Indexer, Limits};
 use crate::sensor::observer::Observer;
 use crate::sensor::project::Projects;
-use crate::sensor::transcripts::Transcripts;
+use crate::sensor::transcripts::{Folders, Transcripts};
 use crate::setup::purge;
-use crate::store::{Database, EventLog};
+use crate::store::{Database, EventLog, Memory};
 use crate::world::Settings;
 pub use error::{DaemonError, Holder};
+use history::History;
 use hooks::{Hooks, Rebuilt};
 pub use log_file::LogFile;
 pub use messages::Messages;
@@ -72,9 +76,14 @@ pub fn run(
     begun: impl FnOnce() + Send + 'static,
 ) -> Result<(), DaemonError> {
     platform::create_private_dir(&paths.data())?;
-    platform::make_private_dir(&paths.data())?;
-    purge::mark(&paths.data())?;
-    let lock = lock(config, paths)?;
+    let lock = match claim(config, paths) {
+        // The log says it too; agents are answered all the same, and the port is nobody else's.
+        Err(DaemonError::Io(error)) if is_refusal_to_write(&error) => {
+            tracing::warn!(%error, "the data directory can't be written");
+            None
+        }
+        claimed => Some(claimed?),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(MAX_HELPERS)
@@ -92,14 +101,15 @@ pub fn run(
         let stop = Notify::new();
         let export = |target: &Target| Exporter::start(target.clone(), paths.database());
         let export = config.export.as_ref().map(export).transpose()?;
-        let paths_seen = paths.clone();
+        let (history, paths) = (History::new(paths.database()), paths.clone());
+        let folders = Folders::new(&paths);
         let routes =
-            Arc::new(Routes { export, hooks, token, port, stop, paths: paths_seen, started });
+            Arc::new(Routes { export, hooks, history, folders, token, port, stop, paths, started });
         let reporting = tokio::spawn(report(Arc::clone(&routes)));
         announce(format!(
             "tma1 {} is listening on 127.0.0.1:{port}, with its data in {}.",
             env!("CARGO_PKG_VERSION"),
-            paths.display(&paths.data()),
+            routes.paths.display(&routes.paths.data()),
         ));
         drop(tokio::task::spawn_blocking(begun));
         let stopped = Arc::clone(&routes);
@@ -117,6 +127,21 @@ pub fn run(
     drop(runtime);
     drop(lock);
     ended
+}
+
+/// Makes the data directory ours, and this process the one that has it.
+fn claim(config: &Config, paths: &Paths) -> Result<File, DaemonError> {
+    platform::make_private_dir(&paths.data())?;
+    purge::mark(&paths.data())?;
+    lock(config, paths)
+}
+
+/// Whether a directory can't be written to at all, as on a disk that is full or read-only.
+fn is_refusal_to_write(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::StorageFull
+    )
 }
 
 /// Makes this process the only daemon of its data directory, for as long as the file is open.
@@ -165,18 +190,28 @@ async fn report(routes: Arc<Routes>) {
 
 /// Opens the log and folds what it holds of the last day into a new world.
 fn start(config: &Config, paths: &Paths) -> Result<Hooks, DaemonError> {
-    let database = Database::open(&paths.database())?;
-    let projects = Projects::new(&paths.home);
+    let mut opened = Database::open_in_any_state(&paths.database())?;
+    let projects = Arc::new(Projects::new(&paths.home));
     let settings = Settings { context_pressure_threshold: config.context_pressure_threshold };
     let since = clock::now().minus(REMEMBERED);
-    let Rebuilt { world, views, transcripts: begun } =
-        hooks::rebuild(&database, since, &projects, settings, config.injection)?;
+    let fold = |database: &Database| {
+        hooks::rebuild(database, since, &projects, settings, config.injection)
+    };
+    let Rebuilt { world, views, transcripts: begun } = match fold(&opened.database) {
+        Err(error) if error.is_damage() => {
+            opened = Database::replace(&paths.database(), &error.cause())?;
+            fold(&opened.database)?
+        }
+        folded => folded?,
+    };
     let mut transcripts = Transcripts::new(paths);
     for (session, transcript) in begun {
         transcripts.began(&session, &transcript);
     }
-    let log = EventLog::start(database)?;
+    let memory = Memory::new(&paths.database());
+    let log = EventLog::start(opened, config.retention)?;
     let observer = Observer::start(transcripts, views)?;
+    let indexer = Indexer::start(Arc::clone(&projects), Limits::default())?;
     let redaction = config.redaction.then(Redaction::new).transpose().map_err(io::Error::other)?;
-    Ok(Hooks::new(world, log, projects, observer, redaction, config))
+    Ok(Hooks::new(world, log, memory, projects, (observer, indexer), redaction, config))
 }

@@ -15,13 +15,16 @@ use crate::agent::{Agent, Envelope, Reply};
 use crate::clock;
 use crate::daemon::MAX_EVENT_BYTES;
 use crate::daemon::access::{self, Refusal};
+use crate::daemon::agent_api;
 use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION, Status};
+use crate::daemon::history::History;
 use crate::daemon::hooks::{Hooks, Unusable};
-use crate::daemon::state::Question;
+use crate::daemon::state::{self, Question};
 use crate::daemon::token::Token;
 use crate::export::Exporter;
 use crate::paths::Paths;
 use crate::platform::{self, SocketOwner};
+use crate::sensor::transcripts::Folders;
 
 /// How long a request may take to arrive. The hook that sends it has given up long before.
 const BODY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -34,6 +37,9 @@ pub(super) struct Routes {
     /// The export, if there is one. It ends first.
     pub export: Option<Exporter>,
     pub hooks: Hooks,
+    pub history: History,
+    /// Where the agents keep their sessions.
+    pub folders: Folders,
     pub token: Token,
     /// Where they come in, on 127.0.0.1.
     pub port: u16,
@@ -75,19 +81,39 @@ impl Routes {
             ("/api/session-state", &Method::GET) => {
                 session_state(hooks, head.uri.query().unwrap_or_default())
             }
-            ("/api/status", &Method::GET) => self.status(),
+            ("/api/context", &Method::GET) => context(hooks, head.uri.query().unwrap_or_default()),
+            ("/api/project-state", &Method::GET) => {
+                project_state(hooks, head.uri.query().unwrap_or_default()).await
+            }
+            ("/api/status", &Method::GET) => self.status().await,
             ("/api/stop", &Method::POST) => {
                 self.stop.notify_one();
                 content(StatusCode::OK, "application/json", json!({"stopping": true}).to_string())
             }
             ("/api/hooks" | "/api/stop", _) => not_allowed("POST"),
-            ("/health" | "/api/session-state" | "/api/status", _) => not_allowed("GET"),
+            (path, &Method::GET) if agent_api::has(path) => {
+                let query = head.uri.query().unwrap_or_default();
+                let (status, told) =
+                    agent_api::answer(hooks, &self.history, &self.folders, path, query).await;
+                content(status, "application/json", told)
+            }
+            (path, &Method::GET) if History::has(path) => {
+                let query = head.uri.query().unwrap_or_default();
+                let (status, told) = self.history.answer(path, query).await;
+                content(status, "application/json", told)
+            }
+            (
+                "/health" | "/api/context" | "/api/session-state" | "/api/project-state"
+                | "/api/status",
+                _,
+            ) => not_allowed("GET"),
+            (path, _) if History::has(path) || agent_api::has(path) => not_allowed("GET"),
             _ => failure(StatusCode::NOT_FOUND, "there is nothing here"),
         }
     }
 
     /// How the daemon is and what became of the hooks.
-    fn status(&self) -> HttpResponse {
+    async fn status(&self) -> HttpResponse {
         let status = Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
@@ -95,12 +121,14 @@ impl Routes {
             uptime_s: (clock::monotonic() - self.started).as_secs(),
             sessions: self.hooks.sessions(),
             events_lost: self.hooks.lost(),
-            injection: self.hooks.injects(),
-            claude_config: self.paths.claude_config.to_string_lossy().into_owned(),
-            codex_home: self.paths.codex_home.to_string_lossy().into_owned(),
+            log_problem: self.hooks.log_problem(),
+            injection: Some(self.hooks.injects()),
+            claude_config: Some(self.paths.claude_config.to_string_lossy().into_owned()),
+            codex_home: Some(self.paths.codex_home.to_string_lossy().into_owned()),
             memory_bytes: platform::resident_memory(),
             export: self.export.as_ref().map(Exporter::report),
             hooks: json!(self.hooks.counters().report()),
+            store: self.history.overview().await,
         };
         content(StatusCode::OK, "application/json", json!(status).to_string())
     }
@@ -123,6 +151,7 @@ fn health(hooks: &Hooks) -> HttpResponse {
         protocol: PROTOCOL_VERSION.to_owned(),
         pid: std::process::id(),
         events_lost: hooks.lost(),
+        log_problem: hooks.log_problem(),
     };
     content(StatusCode::OK, "application/json", json!(health).to_string())
 }
@@ -136,6 +165,28 @@ fn session_state(hooks: &Hooks, query: &str) -> HttpResponse {
         Some(Ok(state)) => content(StatusCode::OK, "application/json", state),
         Some(Err(error)) => failure(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
         None => failure(StatusCode::NOT_FOUND, "no event of this session has been seen"),
+    }
+}
+
+/// What the agent would be told now.
+fn context(hooks: &Hooks, query: &str) -> HttpResponse {
+    match Question::parse(query) {
+        Ok(question) => {
+            content(StatusCode::OK, "application/json", json!(hooks.context(&question)).to_string())
+        }
+        Err(error) => failure(StatusCode::BAD_REQUEST, &error.to_string()),
+    }
+}
+
+async fn project_state(hooks: &Hooks, query: &str) -> HttpResponse {
+    let directory = match state::directory(query) {
+        Ok(directory) => directory,
+        Err(error) => return failure(StatusCode::BAD_REQUEST, &error.to_string()),
+    };
+    match hooks.project_state(&directory).await.map(|state| serde_json::to_string(&state)) {
+        Some(Ok(state)) => content(StatusCode::OK, "application/json", state),
+        Some(Err(error)) => failure(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        None => failure(StatusCode::NOT_FOUND, "there is no project that could be looked at"),
     }
 }
 

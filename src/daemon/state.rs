@@ -1,9 +1,13 @@
-//! `GET /api/session-state`: what a session is and did.
+//! `GET /api/session-state`: what a session is and did. `GET /api/project-state`: what a project is made
+//! of.
 
 use std::borrow::Cow;
+use std::path::Path;
+
+use serde::Serialize;
 
 use crate::agent::{Agent, SessionKey};
-use crate::world::RECENT_ACTIONS;
+use crate::world::{ProjectIndex, RECENT_ACTIONS};
 
 /// How many of the last actions are listed, unless the query says how many.
 pub const DEFAULT_ACTIONS: usize = 10;
@@ -29,6 +33,26 @@ pub(super) enum Which {
     LatestIn { cwd: String, agent: Option<Agent> },
 }
 
+/// What a project is made of.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct ProjectState {
+    pub project_root: String,
+    #[serde(flatten)]
+    pub index: ProjectIndex,
+}
+
+/// The directory whose project is asked for: `cwd`, an absolute path.
+pub(super) fn directory(query: &str) -> Result<String, BadQuery> {
+    let value = form_urlencoded::parse(query.as_bytes())
+        .find(|(name, value)| name == "cwd" && !value.is_empty())
+        .map(|(_, value)| value.into_owned())
+        .ok_or(BadQuery::Directory)?;
+    if Path::new(&value).is_relative() {
+        return Err(BadQuery::Value { name: "cwd", value, expected: "an absolute path" });
+    }
+    Ok(value)
+}
+
 /// A query that asks for nothing.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadQuery {
@@ -38,6 +62,8 @@ pub(super) enum BadQuery {
     Value { name: &'static str, value: String, expected: &'static str },
     #[error("name a session, by `agent` and `session`, or a directory, by `cwd`")]
     Which,
+    #[error("name a directory, by `cwd`")]
+    Directory,
 }
 
 impl Question {
@@ -112,6 +138,14 @@ mod tests {
             assert_eq!(which(query), Err(BadQuery::Which), "{query}");
         }
         assert_eq!(which("agent=emacs&session=a"), Err(BadQuery::Agent("emacs".to_owned())));
+    }
+
+    #[test]
+    fn a_project_is_named_by_an_absolute_directory() {
+        assert_eq!(directory("x=y&cwd=/home/dev/sh%C3%B6p").unwrap(), "/home/dev/shöp");
+        assert_eq!(directory("cwd="), Err(BadQuery::Directory));
+        let error = directory("cwd=src/a").unwrap_err().to_string();
+        assert_eq!(error, "`cwd` is \"src/a\", which is not an absolute path");
     }
 
     #[test]

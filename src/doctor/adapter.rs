@@ -4,7 +4,7 @@ use crate::agent::Agent;
 use crate::doctor::daemon::Daemon;
 use crate::doctor::finding::{Check, Finding, Fix, Status};
 use crate::doctor::subject::Subject;
-use crate::doctor::{duplicates, entries, hook_run, script, switches, trust};
+use crate::doctor::{duplicates, entries, hook_run, script, surroundings, switches, trust};
 use crate::setup::freshness;
 
 /// Checks the adapter of `agent`.
@@ -16,6 +16,7 @@ pub(super) fn check(subject: &Subject<'_>, daemon: &Daemon, agent: Agent) -> Vec
     }
     let entries = entries::look(subject, agent);
     let mut found = entries.findings;
+    found.push(surroundings::hooks(subject, agent));
     found.extend(duplicates::check(subject, agent));
     found.extend(switches::check(subject, agent));
     if agent == Agent::Codex {

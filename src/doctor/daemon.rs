@@ -1,17 +1,19 @@
 //! The daemon: whether it runs, is ours and of this version, and what it says of itself.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Deserialize;
-
 use crate::clock;
-use crate::daemon::client::{self, Health};
+use crate::daemon::Holder;
+use crate::daemon::client::{self, Health, Status};
+use crate::daemon::lifecycle::Presence;
 use crate::daemon::token::Token;
 use crate::doctor::finding::{Check, Finding, Fix};
 use crate::doctor::subject::Subject;
-use crate::platform;
+use crate::platform::{self, SocketOwner};
+use crate::printable::printable;
 
 /// What starts it.
 const START: Fix = Fix::Tma1("start");
@@ -22,13 +24,15 @@ const RESTART: Fix = Fix::Tma1("restart");
 /// How long it may take to answer. It does so from memory.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// It stays far below. In KiB.
-const MUCH_MEMORY: u64 = 512 * 1024;
+/// It stays far below. In bytes.
+const MUCH_MEMORY: u64 = 512 * 1024 * 1024;
 
 /// Its messages are few. In bytes.
 const LARGE_LOG: u64 = 256 * 1024 * 1024;
 
 const SILENT: &str = "nothing that agents do is recorded, and they are told nothing";
+
+const STALLS: &str = "each hook waits for half a second, and nothing is recorded";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -40,7 +44,9 @@ pub(super) enum Daemon {
     /// A program that is none, or one of another protocol.
     Stranger,
     /// Something that takes connections and says nothing.
-    Hangs,
+    Mute,
+    /// The daemon, which does not answer.
+    Hangs(Option<Holder>),
     /// Nothing: the daemon has another port.
     Elsewhere(u16),
     /// Nothing.
@@ -59,24 +65,17 @@ impl Daemon {
     }
 }
 
-/// What it says of itself to programs of its user.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Report {
-    injection: Option<bool>,
-    claude_config: Option<PathBuf>,
-    codex_home: Option<PathBuf>,
-}
-
 /// Asks who is at the port.
 pub(super) fn look(subject: &Subject<'_>) -> Daemon {
     match client::health(subject.port(), clock::monotonic() + PATIENCE) {
         Ok(health) => Daemon::Answers(health),
-        Err(error) => match error.kind() {
-            ErrorKind::TimedOut | ErrorKind::WouldBlock => Daemon::Hangs,
-            ErrorKind::ConnectionRefused => {
-                elsewhere(subject).map_or(Daemon::Away, Daemon::Elsewhere)
+        Err(error) => match (Presence::of(subject.paths, subject.port()), error.kind()) {
+            (Ok(Presence::Running { port, .. }), _) if port != subject.port() => {
+                Daemon::Elsewhere(port)
             }
+            (Ok(Presence::Silent(holder)), _) => Daemon::Hangs(holder),
+            (_, ErrorKind::TimedOut | ErrorKind::WouldBlock) => Daemon::Mute,
+            (_, ErrorKind::ConnectionRefused) => Daemon::Away,
             _ => Daemon::Stranger,
         },
     }
@@ -93,8 +92,9 @@ pub(super) fn check(subject: &Subject<'_>, daemon: &Daemon) -> Vec<Finding> {
         found.push(log(subject));
         return found;
     };
-    found.extend([version(health), owner(health), memory(health)]);
     let report = report(subject);
+    let memory = memory(report.as_ref().ok());
+    found.extend([version(health), owner(subject, health), memory]);
     found.push(token(subject, &report));
     let report = report.ok();
     found.push(environment(subject, report.as_ref()));
@@ -124,21 +124,20 @@ fn running(subject: &Subject<'_>, daemon: &Daemon) -> Finding {
                  again; then run `tma1 start`"
             )),
         ),
-        Daemon::Hangs => check.failure(
-            format!("what listens on port {port} does not answer"),
-            "each hook waits for half a second, and nothing is recorded",
-            RESTART,
+        Daemon::Mute => check.failure(
+            format!("what listens on port {port} is not tma1 and does not answer"),
+            STALLS,
+            Fix::ByHand(format!("end the program on port {port}, then run `tma1 start`")),
         ),
+        Daemon::Hangs(holder) => {
+            let pid = holder.map_or_else(String::new, |holder| format!(" {}", holder.pid));
+            check.failure(
+                format!("it runs as process{pid} and does not answer"),
+                STALLS,
+                Fix::ByHand(format!("end process{pid}, then run `tma1 start`")),
+            )
+        }
     }
-}
-
-/// The port of a daemon that has our data, if that is another one.
-fn elsewhere(subject: &Subject<'_>) -> Option<u16> {
-    let lock = fs_err::read_to_string(subject.paths.daemon_lock()).ok()?;
-    let (pid, port) = lock.split_once(' ')?;
-    let (pid, port): (u32, u16) = (pid.parse().ok()?, port.trim().parse().ok()?);
-    let is_it = port != subject.port() && client::holder(port).is_some_and(|it| it.pid == pid);
-    is_it.then_some(port)
 }
 
 fn version(health: &Health) -> Finding {
@@ -151,32 +150,32 @@ fn version(health: &Health) -> Finding {
     check.warning(what, "it goes on as the other version until it is started anew", RESTART)
 }
 
-fn owner(health: &Health) -> Finding {
+fn owner(subject: &Subject<'_>, health: &Health) -> Finding {
     let check = Check::new("daemon-owner");
-    let Ok(process) = fs_err::metadata(Path::new("/proc").join(health.pid.to_string())) else {
-        return check.skipped("this system does not say whose process it is");
-    };
-    if platform::attributes(&process).owner == platform::current_user() {
-        return check.ok("it runs as this user");
+    let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, subject.port());
+    match platform::listener_owner(address) {
+        SocketOwner::User(user) if user == platform::current_user() => {
+            check.ok("it runs as this user")
+        }
+        SocketOwner::User(_) => {
+            let what = format!("process {}, which answers, is another user's", health.pid);
+            let meaning = "that user sees what your agents do";
+            let fix = "set TMA1_PORT to a port of your own, install again, and run `tma1 start`";
+            check.failure(what, meaning, Fix::ByHand(fix.to_owned()))
+        }
+        SocketOwner::Nobody | SocketOwner::Untold => {
+            check.skipped("this system does not say whose process it is")
+        }
     }
-    let what = format!("process {}, which answers, is another user's", health.pid);
-    let meaning = "that user sees what your agents do";
-    let fix = "set TMA1_PORT to a port of your own, install again, and run `tma1 start`";
-    check.failure(what, meaning, Fix::ByHand(fix.to_owned()))
 }
 
-fn memory(health: &Health) -> Finding {
+fn memory(status: Option<&Status>) -> Finding {
     let check = Check::new("daemon-memory");
-    let status = Path::new("/proc").join(health.pid.to_string()).join("status");
-    let text = fs_err::read_to_string(status).unwrap_or_default();
-    let resident = text.lines().find_map(|line| {
-        line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
-    });
-    match resident {
-        None => check.skipped("this system does not say how much it uses"),
-        Some(kib) if kib < MUCH_MEMORY => check.ok(format!("it uses {} MiB", kib / 1024)),
-        Some(kib) => {
-            let what = format!("the daemon uses {} MiB of memory", kib / 1024);
+    match status.and_then(|status| status.memory_bytes) {
+        None => check.skipped("the daemon does not say how much it uses"),
+        Some(bytes) if bytes < MUCH_MEMORY => check.ok(format!("it uses {} MiB", bytes >> 20)),
+        Some(bytes) => {
+            let what = format!("the daemon uses {} MiB of memory", bytes >> 20);
             check.warning(what, "that is far more than it should need", RESTART)
         }
     }
@@ -189,11 +188,11 @@ enum Untold {
     Failed,
 }
 
-fn report(subject: &Subject<'_>) -> Result<Report, Untold> {
+fn report(subject: &Subject<'_>) -> Result<Status, Untold> {
     let token = Token::read(&subject.paths.token()).map_err(|_| Untold::NoToken)?;
     let deadline = clock::monotonic() + PATIENCE;
     let (method, target) = ("GET", "/api/status");
-    let question = client::Question { method, target, token: &token, paths: subject.paths };
+    let question = client::Question { method, target, token: Some(&token), paths: subject.paths };
     let response = question.ask(subject.port(), deadline);
     match response.map_err(|_| Untold::Failed)? {
         client::Response { status: 200, body } => {
@@ -204,7 +203,7 @@ fn report(subject: &Subject<'_>) -> Result<Report, Untold> {
     }
 }
 
-fn token(subject: &Subject<'_>, report: &Result<Report, Untold>) -> Finding {
+fn token(subject: &Subject<'_>, report: &Result<Status, Untold>) -> Finding {
     const UNASKED: &str = "agents can't ask it what their sessions did";
     let check = Check::new("token");
     let name = subject.display(&subject.paths.token());
@@ -213,6 +212,13 @@ fn token(subject: &Subject<'_>, report: &Result<Report, Untold>) -> Finding {
         Err(Untold::NoToken) => {
             check.failure(format!("{name}, by which it knows its user, is lost"), UNASKED, RESTART)
         }
+        Err(Untold::OtherToken) if has_our_data(subject) => check.failure(
+            format!(
+                "the daemon does not know the token in {name}, which was changed since it started"
+            ),
+            UNASKED,
+            RESTART,
+        ),
         Err(Untold::OtherToken) => check.failure(
             format!("the daemon does not know the token in {name}: it has another data directory"),
             UNASKED,
@@ -226,8 +232,14 @@ fn token(subject: &Subject<'_>, report: &Result<Report, Untold>) -> Finding {
     }
 }
 
+/// Whether what answers is the daemon of our data directory.
+fn has_our_data(subject: &Subject<'_>) -> bool {
+    let presence = Presence::of(subject.paths, subject.port());
+    matches!(presence, Ok(Presence::Running { port, .. }) if port == subject.port())
+}
+
 /// The agents may be started from shells like this one; the daemon looks where its own says.
-fn environment(subject: &Subject<'_>, report: Option<&Report>) -> Finding {
+fn environment(subject: &Subject<'_>, report: Option<&Status>) -> Finding {
     let check = Check::new("daemon-environment");
     let Some(report) = report else { return check.skipped("the daemon has to say how it is") };
     let places = [
@@ -235,22 +247,22 @@ fn environment(subject: &Subject<'_>, report: Option<&Report>) -> Finding {
         ("CODEX_HOME", &report.codex_home, &subject.paths.codex_home),
     ];
     let other = places.into_iter().find_map(|(variable, of_daemon, own)| {
-        let of_daemon = of_daemon.as_ref()?;
-        (of_daemon != own).then_some((variable, of_daemon, own))
+        let of_daemon = PathBuf::from(of_daemon.as_ref()?);
+        (of_daemon != *own).then_some((variable, of_daemon, own))
     });
     let Some((variable, of_daemon, own)) = other else {
         return check.ok("it looks for the agents where this shell does");
     };
     let what = format!(
         "{variable} is not the same for the daemon: it looks in {}, this shell in {}",
-        subject.display(of_daemon),
+        subject.display(&of_daemon),
         subject.display(own)
     );
     let meaning = "the daemon does not find the transcripts and settings of agents started here";
     check.warning(what, meaning, RESTART)
 }
 
-fn injection(report: Option<&Report>) -> Finding {
+fn injection(report: Option<&Status>) -> Finding {
     let check = Check::new("injection");
     match report.and_then(|report| report.injection) {
         None => check.skipped("the daemon has to say how it is"),
@@ -265,6 +277,11 @@ fn injection(report: Option<&Report>) -> Finding {
 
 fn events(health: &Health) -> Finding {
     let check = Check::new("events");
+    if let Some(problem) = &health.log_problem {
+        let meaning = "the daemon may forget what agents did when it ends";
+        let fix = Fix::ByHand("see to what it says, then run `tma1 restart`".to_owned());
+        return check.warning(printable(problem), meaning, fix);
+    }
     if health.events_lost == 0 {
         return check.ok("every event was logged");
     }

@@ -18,6 +18,7 @@ mod script;
 mod settings;
 mod store;
 mod subject;
+mod surroundings;
 mod switches;
 mod system;
 mod trust;
@@ -43,6 +44,7 @@ pub fn examine(subject: &Subject<'_>) -> Vec<Finding> {
             families.push(scope.spawn(move || mcp::check(subject, *agent)));
         }
         families.push(scope.spawn(|| project::check(subject, &agents)));
+        families.push(scope.spawn(|| vec![surroundings::links(subject, &agents)]));
         // A family that panics has a bug; the others still say what they have found.
         let mut findings: Vec<_> =
             families.into_iter().filter_map(|family| family.join().ok()).flatten().collect();

@@ -22,9 +22,13 @@ pub enum Caller {
     Codex {
         /// The session that calls.
         session: String,
+        /// Where we were started, which helps where nothing is known of the session.
+        near: String,
     },
     /// An agent that works in a directory.
     Unknown {
+        /// Which, if whoever configured us has said so by `TMA1_MCP_CALLER`.
+        agent: Option<Agent>,
         /// The directory.
         cwd: String,
     },
@@ -40,7 +44,10 @@ impl Caller {
                 let cwd = text("CLAUDE_PROJECT_DIR").unwrap_or_else(working_dir);
                 Self::ClaudeCode { session, cwd }
             }
-            None => Self::Unknown { cwd: working_dir() },
+            None => Self::Unknown {
+                agent: text("TMA1_MCP_CALLER").and_then(|name| Agent::from_name(name.trim())),
+                cwd: working_dir(),
+            },
         }
     }
 
@@ -50,19 +57,39 @@ impl Caller {
         ["sessionId", "threadId"]
             .into_iter()
             .find_map(|field| meta.get(field)?.as_str())
-            .map_or_else(|| self.clone(), |id| Self::Codex { session: id.to_owned() })
+            .map_or_else(
+                || self.clone(),
+                |id| Self::Codex { session: id.to_owned(), near: self.directory().to_owned() },
+            )
+    }
+
+    /// The directory of the agent, as far as we know it.
+    pub(super) fn directory(&self) -> &str {
+        match self {
+            Self::ClaudeCode { cwd, .. } | Self::Unknown { cwd, .. } => cwd,
+            Self::Codex { near, .. } => near,
+        }
+    }
+
+    /// Which agent calls, if that is known.
+    pub(super) const fn agent(&self) -> Option<Agent> {
+        match self {
+            Self::ClaudeCode { .. } => Some(Agent::ClaudeCode),
+            Self::Codex { .. } => Some(Agent::Codex),
+            Self::Unknown { agent, .. } => *agent,
+        }
     }
 
     /// The session if it is known, and the directory if it may help.
-    pub(super) fn place(self) -> (Option<SessionKey>, Option<String>) {
-        match self {
+    pub(super) fn place(&self) -> (Option<SessionKey>, Option<String>) {
+        match self.clone() {
             Self::ClaudeCode { session, cwd } => {
                 (Some(SessionKey { agent: Agent::ClaudeCode, id: session }), Some(cwd))
             }
-            Self::Codex { session } => {
+            Self::Codex { session, .. } => {
                 (Some(SessionKey { agent: Agent::Codex, id: session }), None)
             }
-            Self::Unknown { cwd } => (None, Some(cwd)),
+            Self::Unknown { cwd, .. } => (None, Some(cwd)),
         }
     }
 }
@@ -79,9 +106,12 @@ mod tests {
     #[test]
     fn claude_code_is_known_by_the_environment() {
         let session = || "s".to_owned();
+        let unknown = |agent| Caller::Unknown { agent, cwd: "/work".to_owned() };
         for (variables, expected) in [
-            (&[][..], Caller::Unknown { cwd: "/work".to_owned() }),
-            (&[("CLAUDE_PROJECT_DIR", "/p")], Caller::Unknown { cwd: "/work".to_owned() }),
+            (&[][..], unknown(None)),
+            (&[("CLAUDE_PROJECT_DIR", "/p")], unknown(None)),
+            (&[("TMA1_MCP_CALLER", "codex")], unknown(Some(Agent::Codex))),
+            (&[("TMA1_MCP_CALLER", "emacs")], unknown(None)),
             (
                 &[("CLAUDE_CODE_SESSION_ID", "s")],
                 Caller::ClaudeCode { session: session(), cwd: "/work".to_owned() },
@@ -99,7 +129,8 @@ mod tests {
     fn codex_is_known_by_the_call() {
         let caller = started(&[("CLAUDE_CODE_SESSION_ID", "s")]);
         let call = |meta: Value| caller.of_call(meta.as_object().unwrap());
-        let codex = |session: &str| Caller::Codex { session: session.to_owned() };
+        let near = || "/work".to_owned();
+        let codex = |session: &str| Caller::Codex { session: session.to_owned(), near: near() };
         assert_eq!(call(json!({"sessionId": "a", "threadId": "b"})), codex("a"));
         assert_eq!(call(json!({"threadId": "b", "callId": "c"})), codex("b"));
         for meta in [json!({}), json!({"claudecode/toolUseId": "x"}), json!({"sessionId": 1})] {

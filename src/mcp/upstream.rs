@@ -89,7 +89,7 @@ impl Upstream {
             ErrorKind::NotFound => Unanswered::NeverRan { token: self.paths.token() },
             _ => Unanswered::Token(error),
         })?;
-        let question = Question { method: "GET", target, token: &token, paths: &self.paths };
+        let question = Question { method: "GET", target, token: Some(&token), paths: &self.paths };
         question
             .ask(self.port, clock::monotonic() + DEADLINE)
             .map_err(|source| Unanswered::Away { port: self.port, source })

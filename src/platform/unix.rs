@@ -233,6 +233,13 @@ fn is_unsupported(error: Errno) -> bool {
     [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP].contains(&error)
 }
 
+/// Lets interrupts from the terminal pass from now on: they are for the program that we wait for.
+pub fn outlive_interrupts() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    // The handler stays when whoever listened has gone.
+    runtime.block_on(async { signal(SignalKind::interrupt()).map(drop) })
+}
+
 /// Completes when the process is asked to end: SIGINT or SIGTERM.
 ///
 /// The handlers are in place when this function returns, before its future is polled.

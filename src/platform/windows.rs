@@ -148,6 +148,13 @@ pub fn is_same_file(_file: &File, _path: &Path) -> bool {
     true
 }
 
+/// Lets interrupts from the terminal pass from now on: they are for the program that we wait for.
+pub fn outlive_interrupts() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    // The handler stays when whoever listened has gone.
+    runtime.block_on(async { ctrl_c().map(drop) })
+}
+
 /// Completes when the process is asked to end: Ctrl-C or Ctrl-Break.
 ///
 /// The handlers are in place when this function returns, before its future is polled.

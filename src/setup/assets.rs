@@ -11,13 +11,17 @@ pub struct Asset {
 
 /// For the skills folder of each agent.
 pub const SKILLS: &[Asset] = &[
+    Asset { path: "tma1-build/SKILL.md", text: include_str!("../../skills/tma1-build/SKILL.md") },
+    Asset { path: "tma1-peer/SKILL.md", text: include_str!("../../skills/tma1-peer/SKILL.md") },
     Asset { path: "tma1-recall/SKILL.md", text: include_str!("../../skills/tma1-recall/SKILL.md") },
     Asset { path: "tma1-setup/SKILL.md", text: include_str!("../../skills/tma1-setup/SKILL.md") },
 ];
 
 /// For the commands folder of Claude Code.
-pub const COMMANDS: &[Asset] =
-    &[Asset { path: "tma1-recall.md", text: include_str!("../../commands/tma1-recall.md") }];
+pub const COMMANDS: &[Asset] = &[
+    Asset { path: "tma1-peer.md", text: include_str!("../../commands/tma1-peer.md") },
+    Asset { path: "tma1-recall.md", text: include_str!("../../commands/tma1-recall.md") },
+];
 
 #[cfg(test)]
 mod tests {

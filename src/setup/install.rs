@@ -12,6 +12,7 @@ use crate::setup::known::KnownEdits;
 use crate::setup::plan::{After, Change, Plan, PlanError, Reason, edit_whole};
 use crate::setup::purge;
 use crate::setup::receipt::{Receipt, Record, sha256};
+use crate::setup::surroundings::Surroundings;
 use crate::setup::sweep;
 use crate::setup::target::Target;
 use crate::setup::uninstall::remove_folder;
@@ -48,7 +49,10 @@ pub(super) fn plan(
             // A purge takes it by its name, so an uninstall needs to know nothing of it.
             Planned::InPlace(_) if artifact.is_kept() => {}
             Planned::Change(change, _) if artifact.is_kept() => plan.push(*change),
-            Planned::InPlace(record) => note_if_known(&mut kept, artifact, record),
+            Planned::InPlace(record) => {
+                kept.look_around(&artifact.path, &record.surroundings);
+                note_if_known(&mut kept, artifact, record);
+            }
             Planned::Change(change, record) => {
                 if is_anew(artifact, &change, receipt.record(&artifact.path)) {
                     kept.forget(&artifact.path);
@@ -194,7 +198,9 @@ fn install_shared(
     let (target, edited) = edit_whole(target, |text| known.edit(shared, text, None, edit))?;
     let edited =
         edited.map_err(|reason| PlanError::Edit { path: artifact.path.clone(), reason })?;
-    let record = Record { created: target.before.is_none(), sha256: None, trace: edited.trace };
+    let surroundings = Surroundings::of(&artifact.path, shared, &edited.bytes);
+    let created = target.before.is_none();
+    let record = Record { created, sha256: None, trace: edited.trace, surroundings };
     if target.before.as_ref().is_some_and(|before| before.bytes == edited.bytes) {
         return Ok((Planned::InPlace(record), edited.remarks));
     }

@@ -20,6 +20,7 @@ mod remains;
 mod replacement;
 pub mod script;
 pub mod service;
+pub mod surroundings;
 mod sweep;
 pub mod target;
 mod uninstall;

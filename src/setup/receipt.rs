@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::setup::edit::trace::Trace;
+use crate::setup::surroundings::Surroundings;
 use crate::setup::target::Target;
 
 /// The version of the format. A receipt of a later one is not read, and replaced by the next install.
@@ -40,6 +41,9 @@ pub struct Record {
     /// What the editor has to remember, if the file is the user's.
     #[serde(default, skip_serializing_if = "Trace::is_empty")]
     pub trace: Trace,
+    /// What was around our entries at the last install, if the file is the user's.
+    #[serde(default, skip_serializing_if = "Surroundings::is_empty")]
+    pub surroundings: Surroundings,
 }
 
 impl Default for Receipt {
@@ -75,6 +79,19 @@ impl Receipt {
         self.files.keys().map(PathBuf::as_path)
     }
 
+    /// The same with what was done to them.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, &Record)> {
+        self.files.iter().map(|(path, record)| (path.as_path(), record))
+    }
+
+    /// Takes note of what is around our entries in a file that it knows, and that stays as it is.
+    pub fn look_around(&mut self, path: &Path, surroundings: &Surroundings) {
+        let name = self.known_name(path).map(Path::to_owned);
+        if let Some(record) = name.and_then(|name| self.files.get_mut(&name)) {
+            record.surroundings.clone_from(surroundings);
+        }
+    }
+
     /// What was done to the file that `path` leads to, by whatever name.
     pub fn record(&self, path: &Path) -> Option<&Record> {
         self.files.get(self.known_name(path)?)
@@ -97,6 +114,7 @@ impl Receipt {
         record.created |= later.created;
         record.sha256 = later.sha256;
         record.trace.extend(later.trace);
+        record.surroundings = later.surroundings;
     }
 
     /// The texts below `folder` that are ours as a whole, by their names there.

@@ -33,19 +33,21 @@ impl Entry {
         self.payload.len() + self.observed.as_ref().map_or(0, String::len) + said.sum::<usize>()
     }
 
-    pub(super) fn insert(&self, connection: &Connection) -> rusqlite::Result<()> {
+    /// Appends it, with the next id unless it had one before.
+    pub(super) fn insert(&self, connection: &Connection, id: Option<i64>) -> rusqlite::Result<()> {
         connection
             .prepare_cached(
-                "INSERT INTO tma1_hook_events (ts, agent_source, session_id, event_type, tool_name,
+                "INSERT INTO tma1_hook_events (id, ts, agent_source, session_id, event_type, tool_name,
                      tool_use_id, agent_id, cwd, transcript_path, project_root, observed,
                      payload)
-                 VALUES (:ts, :agent_source, :payload ->> 'session_id',
+                 VALUES (:id, :ts, :agent_source, :payload ->> 'session_id',
                      :payload ->> 'hook_event_name', :payload ->> 'tool_name',
                      :payload ->> 'tool_use_id', :payload ->> 'agent_id', :payload ->> 'cwd',
                      :payload ->> 'transcript_path', :project_root, :observed,
                      :payload)",
             )?
             .execute(named_params! {
+                ":id": id,
                 ":ts": self.at.as_unix_millis(),
                 ":agent_source": self.agent.name(),
                 ":project_root": self.project_root,
@@ -55,7 +57,7 @@ impl Entry {
         Ok(())
     }
 
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
+    pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
         let agent: String = row.get("agent_source")?;
         let at = Timestamp::from_unix_millis(row.get("ts")?);
         let (project_root, observed) = (row.get("project_root")?, row.get("observed")?);
@@ -71,19 +73,33 @@ impl Entry {
     }
 }
 
-pub(super) fn read_since(
+/// Hands every entry with its id to `visit` in the order of ids, `ASC` or `DESC`, until that has enough.
+pub(super) fn read_by_id(
     connection: &Connection,
-    since: Timestamp,
-    mut visit: impl FnMut(Entry),
+    order: &'static str,
+    mut visit: impl FnMut(i64, Entry) -> bool,
 ) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(
-        "SELECT ts, agent_source, project_root, observed, payload FROM tma1_hook_events
-         WHERE ts >= ?1 ORDER BY id",
-    )?;
-    let mut rows = statement.query([since.as_unix_millis()])?;
+    // Of an older version there may be fewer columns.
+    let optional = |column: &str| {
+        let asked = format!("SELECT {column} FROM tma1_hook_events LIMIT 0");
+        if connection.prepare(&asked).is_ok() {
+            column.to_owned()
+        } else {
+            format!("NULL AS {column}")
+        }
+    };
+    let (root, observed) = (optional("project_root"), optional("observed"));
+    let mut statement = connection.prepare(&format!(
+        "SELECT id, ts, agent_source, {root}, {observed}, payload FROM tma1_hook_events
+         ORDER BY id {order}"
+    ))?;
+    let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        if let Some(entry) = Entry::from_row(row)? {
-            visit(entry);
+        // A value of the wrong type is damage of this row, and of no other.
+        if let (Ok(id), Ok(Some(entry))) = (row.get("id"), Entry::from_row(row))
+            && !visit(id, entry)
+        {
+            break;
         }
     }
     Ok(())

@@ -5,9 +5,13 @@
 
 mod entry;
 mod inspection;
+mod recovery;
+mod retention;
 mod rows;
 mod schema;
 mod search;
+mod sessions;
+mod upkeep;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -17,14 +21,21 @@ use rusqlite::Connection;
 
 pub use entry::Entry;
 pub use inspection::{Inspection, inspect};
-pub use search::segmented;
+pub use recovery::Opened;
+pub use retention::Retention;
+pub use schema::{VERSION, version};
+pub use search::{is_word_of_its_own, segmented};
+pub use sessions::{Memory, Recalled};
 pub use writer::EventLog;
 
-use crate::clock::{self, Timestamp};
+use crate::clock;
 use crate::platform;
 
 /// How long a statement waits for another process that holds the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How much of the file beside the database is kept once all of it was carried over, in bytes.
+const WAL_KEPT: i64 = 4 * 1024 * 1024;
 
 /// Why the log can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -83,7 +94,7 @@ impl Database {
         // SQLite gives its side files the mode of the database, which it would create for everyone.
         drop(platform::open_private_file(path)?);
         let failed = |source| StoreError::Database { path: path.to_owned(), source };
-        let mut connection = Connection::open(path).map_err(failed)?;
+        let connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
         // Only a file without tables takes it: what is deleted then gives its room back to the disk.
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
@@ -91,24 +102,40 @@ impl Database {
         // loss of power can take the last ones.
         connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
         connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
-        match schema::bring_up_to_date(&mut connection, clock::now()).map_err(failed)? {
-            schema::Version::Current => Ok(Self { connection, path: path.to_owned() }),
+        // The writer carries it over itself, when it has acknowledged what it wrote.
+        connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;
+        connection.pragma_update(None, "journal_size_limit", WAL_KEPT).map_err(failed)?;
+        let mut database = Self { connection, path: path.to_owned() };
+        database.bring_up_to_date()?;
+        if database.connection.is_readonly("main").map_err(failed)? {
+            let error = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+            return Err(StoreError::File(error));
+        }
+        Ok(database)
+    }
+
+    fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
+        let path = || self.path.clone();
+        let brought = schema::bring_up_to_date(&mut self.connection, clock::now());
+        match brought.map_err(|source| StoreError::Database { path: path(), source })? {
+            schema::Version::Current => Ok(()),
             schema::Version::Newer(found) => {
-                Err(StoreError::Newer { path: path.to_owned(), found, known: schema::VERSION })
+                Err(StoreError::Newer { path: path(), found, known: VERSION })
             }
         }
     }
 
-    /// Hands every entry since `since` to `visit`, in the order in which they were appended.
-    ///
-    /// A row that no longer reads as an entry is left out.
-    pub fn entries_since(
-        &self,
-        since: Timestamp,
-        visit: impl FnMut(Entry),
-    ) -> Result<(), StoreError> {
-        entry::read_since(&self.connection, since, visit)
-            .map_err(|source| StoreError::Database { path: self.path.clone(), source })
+    /// Notes a fact of this database.
+    fn note(&self, name: &str, value: i64) -> rusqlite::Result<()> {
+        let note = "INSERT INTO tma1_log VALUES (?1, ?2)
+                    ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+        self.connection.prepare_cached(note)?.execute((name, value)).map(drop)
+    }
+
+    /// Whether the last daemon that wrote it ended in order, or none did yet.
+    fn has_ended_clean(&self) -> bool {
+        let asked = "SELECT value FROM tma1_log WHERE name = 'clean_end'";
+        self.connection.query_row(asked, [], |row| row.get(0)).unwrap_or(1) == 1
     }
 }
 

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use crate::clock::Timestamp;
 
 /// The newest schema version of this program, kept in `user_version`.
-pub(super) const VERSION: i64 = 4;
+pub const VERSION: i64 = 4;
 
 /// What brings a database from each version to the next, from an empty one on.
 ///
@@ -198,6 +198,7 @@ pub(super) fn bring_up_to_date(
     Ok(Version::Current)
 }
 
-pub(super) fn version(connection: &Connection) -> rusqlite::Result<i64> {
+/// The schema version of a database; 0 if it has no tables yet.
+pub fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }

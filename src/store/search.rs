@@ -18,8 +18,9 @@ pub fn segmented(text: &str) -> String {
     segmented
 }
 
-/// Chinese, Japanese and Korean, and the scripts of south-east Asia without spaces.
-fn is_word_of_its_own(character: char) -> bool {
+/// Whether the character stands for itself in the index: Chinese, Japanese and Korean, and the scripts
+/// of south-east Asia without spaces.
+pub fn is_word_of_its_own(character: char) -> bool {
     matches!(
         character,
         '\u{0e00}'..='\u{0eff}'

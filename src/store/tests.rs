@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::agent::Agent;
+use crate::clock::Timestamp;
 
 fn entry(at: i64, session: &str) -> Entry {
     let payload = json!({
@@ -15,9 +16,18 @@ fn entry(at: i64, session: &str) -> Entry {
     Entry { at, agent: Agent::Codex, project_root, observed, said: Vec::new(), payload }
 }
 
+fn log_at(path: &Path) -> EventLog {
+    EventLog::start(Database::open_in_any_state(path).unwrap(), Retention::default()).unwrap()
+}
+
 fn entries(database: &Database, since: i64) -> Vec<Entry> {
     let mut entries = Vec::new();
-    database.entries_since(Timestamp::from_unix_millis(since), |e| entries.push(e)).unwrap();
+    let all = entry::read_by_id(&database.connection, "ASC", |_, entry| {
+        entries.push(entry);
+        true
+    });
+    all.unwrap();
+    entries.retain(|entry| entry.at >= Timestamp::from_unix_millis(since));
     entries
 }
 
@@ -26,7 +36,7 @@ fn what_is_appended_is_read_again_in_order_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tma1.db");
     let appended: Vec<Entry> = (0..1000).map(|i| entry(i / 10, &format!("s{i}"))).collect();
-    let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+    let log = log_at(&path);
     for entry in &appended {
         log.append(entry.clone());
     }
@@ -41,7 +51,7 @@ fn what_is_appended_is_read_again_in_order_after_a_restart() {
 fn an_entry_is_acknowledged_when_it_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tma1.db");
-    let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+    let log = log_at(&path);
     log.append(entry(1, "s")).blocking_recv().unwrap();
     assert_eq!(entries(&Database::open(&path).unwrap(), 0).len(), 1);
 }
@@ -51,7 +61,8 @@ fn an_entry_that_is_not_written_is_counted_and_not_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(&folder.path().join("tma1.db")).unwrap();
     database.connection.execute("DROP TABLE tma1_hook_events", ()).unwrap();
-    let log = EventLog::start(database).unwrap();
+    let opened = Opened { database, problem: None };
+    let log = EventLog::start(opened, Retention::default()).unwrap();
     assert!(log.append(entry(1, "s")).blocking_recv().is_err());
     assert_eq!(log.lost(), 1);
 }
@@ -60,7 +71,7 @@ fn an_entry_that_is_not_written_is_counted_and_not_acknowledged() {
 fn an_entry_that_can_not_be_written_takes_no_other_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tma1.db");
-    let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+    let log = log_at(&path);
     for number in 0..100 {
         let mut entry = entry(number, "s");
         if number % 10 == 0 {
@@ -77,7 +88,7 @@ fn an_entry_that_can_not_be_written_takes_no_other_with_it() {
 fn a_database_that_is_locked_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tma1.db");
-    let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+    let log = log_at(&path);
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut waiting: Vec<_> = (0..10).map(|number| log.append(entry(number, "s"))).collect();
@@ -96,7 +107,7 @@ fn what_waits_is_bounded_by_its_number_and_its_size() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tma1.db");
     for (bytes, bound) in [(100, 1024 + 256), (16 << 20, 4)] {
-        let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+        let log = log_at(&path);
         let other = Connection::open(&path).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         let payload = format!(r#"{{"session_id":"s","hook_event_name":"{}"}}"#, "x".repeat(bytes));
@@ -147,7 +158,7 @@ fn a_database_of_the_first_version_is_brought_up_to_date() {
 fn the_columns_repeat_what_the_payload_says() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tma1.db");
-    let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+    let log = log_at(&path);
     let mut broken = entry(1, "s");
     broken.payload = r#"{"hook_event_name":"a\u0000b","session_id":"é","tool_name":7}"#.to_owned();
     log.append(broken);

@@ -1,8 +1,8 @@
 //! The one thread that writes.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -10,8 +10,10 @@ use rusqlite::{ErrorCode, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use crate::clock::{self, Tally};
+use crate::store::recovery::{Opened, is_damage};
 use crate::store::rows::Rows;
-use crate::store::{Database, Entry};
+use crate::store::upkeep::{self, Upkeep};
+use crate::store::{Database, Entry, Retention};
 
 /// How many entries may wait for the writer, and how many bytes of payload. Beyond it entries are
 /// dropped and counted: memory is bounded, and an agent never waits for a disk that has stalled.
@@ -23,8 +25,14 @@ const MAX_GROUP: usize = 256;
 
 /// How long a statement waits for another process that holds the database, and the pause before the
 /// next attempt.
-const BUSY_TIMEOUT: Duration = Duration::from_millis(250);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_millis(250);
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
+
+/// How much of a log that can't be written is kept in memory, in bytes.
+const MAX_IN_MEMORY: u64 = 64 * 1024 * 1024;
+
+const WAL_IS_HELD: &str = "another program reads the event log and does not end, so that the file \
+                           `tma1.db-wal` grows";
 
 /// How long the writer may take at the end to write what is still queued.
 const LAST_WRITES: Duration = Duration::from_secs(5);
@@ -45,6 +53,18 @@ struct Counts {
     queued: AtomicU64,
     queued_bytes: AtomicUsize,
     lost: AtomicU64,
+    /// Whether the last attempt to write has failed.
+    stalled: AtomicBool,
+    /// What was found wrong with the file, for the writer to do something about.
+    damage: Mutex<Option<String>>,
+    /// What the user is to be told.
+    problem: Mutex<Option<String>>,
+}
+
+impl Counts {
+    fn tell(&self, problem: Option<String>) {
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
+    }
 }
 
 /// An entry on its way into the database. Dropped before it is there, for whatever reason, it counts
@@ -79,15 +99,42 @@ impl Drop for Queued {
 }
 
 impl EventLog {
-    /// Starts the writer of `database`.
-    pub fn start(database: Database) -> std::io::Result<Self> {
+    /// Starts the writer of a database that was opened.
+    ///
+    /// If the last one did not end in order, the file is looked through meanwhile.
+    pub fn start(opened: Opened, mut retention: Retention) -> std::io::Result<Self> {
+        let Opened { database, problem } = opened;
         // It fails only for a value that is out of range.
         drop(database.connection.busy_timeout(BUSY_TIMEOUT));
+        if database.is_in_memory() {
+            retention.bytes = retention.bytes.min(MAX_IN_MEMORY);
+        }
+        let counts = Arc::new(Counts { problem: Mutex::new(problem), ..Counts::default() });
+        if !database.has_ended_clean() && !database.is_in_memory() {
+            let (path, counts) = (database.path.clone(), Arc::clone(&counts));
+            let look = move || {
+                *counts.damage.lock().unwrap_or_else(PoisonError::into_inner) =
+                    upkeep::check(&path);
+            };
+            std::thread::Builder::new().name("store check".to_owned()).spawn(look)?;
+        }
         let (queue, entries) = sync_channel(MAX_QUEUED);
+        let upkeep = Upkeep::new(&database, retention);
+        let writer = Writer { database, counts: Arc::clone(&counts), upkeep };
         let writer = std::thread::Builder::new()
             .name("store writer".to_owned())
-            .spawn(move || write_until_closed(database, &entries))?;
-        Ok(Self { queue: Some(queue), writer, counts: Arc::default() })
+            .spawn(move || writer.run(&entries))?;
+        Ok(Self { queue: Some(queue), writer, counts })
+    }
+
+    /// Whether what is appended has to wait because the last attempt to write has failed.
+    pub fn is_stalled(&self) -> bool {
+        self.counts.stalled.load(Ordering::Relaxed)
+    }
+
+    /// What the user is to be told of the log; nothing if all is well.
+    pub fn problem(&self) -> Option<String> {
+        self.counts.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Queues an entry, without waiting.
@@ -126,18 +173,51 @@ impl Drop for EventLog {
     }
 }
 
-fn write_until_closed(mut database: Database, entries: &Receiver<Queued>) {
-    let refused = Tally::default();
-    while let Ok(first) = entries.recv() {
-        let mut group = vec![first];
-        group.extend(entries.try_iter().take(MAX_GROUP - 1));
-        if write(&mut database, &group).is_ok() {
+/// The thread that writes.
+struct Writer {
+    database: Database,
+    counts: Arc<Counts>,
+    upkeep: Upkeep,
+}
+
+impl Writer {
+    fn run(mut self, entries: &Receiver<Queued>) {
+        let refused = Tally::default();
+        // Until it ends in order, it has not.
+        drop(self.database.note("clean_end", 0));
+        loop {
+            match entries.recv_timeout(self.upkeep.pause()) {
+                Ok(first) => {
+                    let mut group = vec![first];
+                    group.extend(entries.try_iter().take(MAX_GROUP - 1));
+                    self.write_group(group, &refused);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.repair();
+            self.upkeep.work(&mut self.database);
+            if self.upkeep.wal_bytes() > upkeep::WAL_TOO_LARGE {
+                self.counts.tell(Some(WAL_IS_HELD.to_owned()));
+            }
+        }
+        drop(self.database.note("clean_end", 1));
+    }
+
+    fn write_group(&mut self, group: Vec<Queued>, refused: &Tally) {
+        let written = self.write(&group);
+        if written.is_ok() {
             group.into_iter().for_each(Queued::acknowledge);
-            continue;
+            return;
+        }
+        if let Err(error) = written
+            && is_damage(&error)
+        {
+            self.replace(&error.to_string());
         }
         // One that can't be written must not take the others with it.
         for queued in group {
-            match write(&mut database, std::slice::from_ref(&queued)) {
+            match self.write(std::slice::from_ref(&queued)) {
                 Ok(()) => queued.acknowledge(),
                 Err(error) => {
                     if let Some(events) = refused.count(clock::now()) {
@@ -147,14 +227,49 @@ fn write_until_closed(mut database: Database, entries: &Receiver<Queued>) {
             }
         }
     }
-}
 
-/// Writes a group, as often as it takes if what stands in the way can pass.
-fn write(database: &mut Database, group: &[Queued]) -> rusqlite::Result<()> {
-    loop {
-        match try_write(database, group) {
-            Err(error) if passes(&error) => std::thread::sleep(RETRY_PAUSE),
-            result => return result,
+    /// Writes a group, as often as it takes if what stands in the way can pass.
+    fn write(&mut self, group: &[Queued]) -> rusqlite::Result<()> {
+        loop {
+            let result = try_write(&mut self.database, group);
+            match result {
+                Err(error) if passes(&error) => {
+                    let was_stalled = self.counts.stalled.swap(true, Ordering::Relaxed);
+                    if !was_stalled {
+                        tracing::warn!(%error, "the event log can't be written now; events wait");
+                    }
+                    let problem =
+                        format!("the event log can't be written now ({error}); events wait");
+                    self.counts.tell(Some(problem));
+                    std::thread::sleep(RETRY_PAUSE);
+                }
+                result => {
+                    if self.counts.stalled.swap(false, Ordering::Relaxed) {
+                        self.counts.tell(None);
+                    }
+                    return result;
+                }
+            }
+        }
+    }
+
+    /// Begins a new file if the check has found this one damaged.
+    fn repair(&mut self) {
+        let found = self.counts.damage.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(damage) = found {
+            self.replace(&damage);
+        }
+    }
+
+    fn replace(&mut self, damage: &str) {
+        match Database::replace(&self.database.path, damage) {
+            Ok(Opened { database, problem }) => {
+                drop(database.connection.busy_timeout(BUSY_TIMEOUT));
+                self.database = database;
+                drop(self.database.note("clean_end", 0));
+                self.counts.tell(problem);
+            }
+            Err(error) => self.counts.tell(Some(error.to_string())),
         }
     }
 }
@@ -177,7 +292,7 @@ fn try_write(database: &mut Database, group: &[Queued]) -> rusqlite::Result<()> 
     let transaction =
         database.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for queued in group {
-        queued.entry.insert(&transaction)?;
+        queued.entry.insert(&transaction, None)?;
         Rows::derive(&queued.entry).insert(&transaction)?;
     }
     transaction.commit()

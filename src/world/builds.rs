@@ -19,7 +19,8 @@ pub(super) struct Builds(VecDeque<Build>);
 /// One build or run of the tests.
 #[derive(Debug)]
 pub(super) struct Build {
-    by: SessionKey,
+    /// Who began it.
+    pub by: SessionKey,
     call: Option<String>,
     /// The command.
     pub command: Command,
@@ -102,6 +103,11 @@ impl Builds {
                 build.end = Some(End { at, outcome: Outcome::Interrupted, report });
             }
         }
+    }
+
+    /// All of them, the one that was begun last first.
+    pub(super) fn latest_first(&self) -> impl Iterator<Item = &Build> {
+        self.0.iter().rev()
     }
 
     /// The build that was begun last.

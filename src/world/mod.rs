@@ -6,6 +6,7 @@
 mod anomaly;
 mod answer;
 mod blame;
+mod build_state;
 mod builds;
 mod calls;
 mod digest;
@@ -13,6 +14,7 @@ mod files;
 mod observation;
 mod outcome;
 mod project;
+mod project_index;
 mod recent;
 mod render;
 mod runs;
@@ -28,6 +30,7 @@ use crate::agent::{
 use crate::clock::Timestamp;
 use anomaly::Route;
 pub use anomaly::{Channel, Finding, Kind, Severity};
+pub use build_state::BuildStatus;
 use builds::Builds;
 pub use calls::RECENT_ACTIONS;
 use files::{Author, Change};
@@ -35,6 +38,7 @@ pub use files::{OWN_FILE, is_own_file};
 pub use observation::{Observation, Usage};
 use outcome::Outcome;
 use project::Project;
+pub use project_index::{Member, ProjectIndex, Shape, TestRunner};
 use recent::Recent;
 pub use render::BLOCK_BEGIN;
 use session::Session;
@@ -46,6 +50,9 @@ const MAX_SESSIONS: usize = 512;
 
 /// How many projects are kept, beyond which the one that was not built for longest goes.
 const MAX_PROJECTS: usize = 256;
+
+/// Of how many projects we keep what they are made of.
+const MAX_INDEXES: usize = 64;
 
 /// What the user can set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -63,6 +70,8 @@ pub struct World {
     sessions: HashMap<SessionKey, Session>,
     /// The builds of each project, by its root.
     builds: Recent<Builds>,
+    /// What each project is made of, by its root.
+    indexes: Recent<ProjectIndex>,
     /// What the answer that is being made tells.
     told: Vec<Finding>,
 }
@@ -73,6 +82,12 @@ impl Default for World {
     }
 }
 
+/// The beginning of a text of somebody else, up to `chars` characters, fit for a model: in one line,
+/// without anything that poses as a tag or can't be seen.
+pub fn clean(text: &str, chars: usize) -> String {
+    value::text(text, chars)
+}
+
 impl World {
     /// A world in which nothing has happened.
     pub fn new(settings: Settings) -> Self {
@@ -81,6 +96,7 @@ impl World {
             route: Kind::channel,
             sessions: HashMap::new(),
             builds: Recent::new(MAX_PROJECTS),
+            indexes: Recent::new(MAX_INDEXES),
             told: Vec::new(),
         }
     }
@@ -172,6 +188,7 @@ impl World {
                     session.pressed_since = is_pressed.then(|| since.unwrap_or(at));
                 }
             }
+            Observation::Indexed { root, index } => self.indexes.put(root, (**index).clone()),
             Observation::CommandEnded { session: key, call_id, exit_code } => {
                 if let Some(session) = self.sessions.get_mut(key)
                     && session.end_command(call_id, *exit_code)
@@ -181,6 +198,11 @@ impl World {
                 }
             }
         }
+    }
+
+    /// What the project at `root` is made of; none if that was not observed.
+    pub fn project_index(&self, root: &str) -> Option<&ProjectIndex> {
+        self.indexes.get(root)
     }
 
     /// What is wrong in a session now, whether it was said or not. To ask changes nothing.
@@ -198,6 +220,31 @@ impl World {
     ) -> Option<SessionState> {
         let session = self.sessions.get(key)?;
         Some(SessionState::of(key, session, actions, self.find(session, now), now))
+    }
+
+    /// What was built and tested last in the project of a session, all of it or what has this `tag`;
+    /// none if we don't know the session.
+    pub fn build_status(
+        &self,
+        key: &SessionKey,
+        tag: Option<&str>,
+        now: Timestamp,
+    ) -> Option<BuildStatus> {
+        let session = self.sessions.get(key)?;
+        let builds = self.builds.get(session.project.root());
+        Some(BuildStatus::of(session, builds, tag, now))
+    }
+
+    /// The root of the project of a session.
+    pub fn root_of(&self, key: &SessionKey) -> Option<&str> {
+        Some(self.sessions.get(key)?.project.root())
+    }
+
+    /// The root of a project of this name in which a session is known, the one that was worked in last.
+    pub fn project_named(&self, name: &str) -> Option<&str> {
+        let named = self.sessions.iter().filter(|(_, session)| session.project.name() == name);
+        let latest = named.max_by_key(|(key, session)| (session.last_event_at, *key));
+        latest.map(|(_, session)| session.project.root())
     }
 
     /// How many sessions we know.
@@ -220,6 +267,44 @@ impl World {
             })
             .max_by_key(|(key, session)| (session.last_event_at, *key))
             .map(|(key, _)| key)
+    }
+
+    /// Whether the session is known.
+    pub fn knows(&self, key: &SessionKey) -> bool {
+        self.sessions.contains_key(key)
+    }
+
+    /// Forgets a session of which only a part was folded.
+    pub fn forget(&mut self, key: &SessionKey) {
+        self.sessions.remove(key);
+    }
+
+    /// Takes over a session that was folded apart, unless it is known by now. If only its last events
+    /// were folded, `whole` is when it began and how many tool calls it has made.
+    pub fn take_over(
+        &mut self,
+        key: &SessionKey,
+        mut other: Self,
+        whole: Option<(Timestamp, u64)>,
+    ) {
+        if self.knows(key) {
+            return;
+        }
+        let Some(mut session) = other.sessions.remove(key) else {
+            return;
+        };
+        if let Some((began_at, tool_calls)) = whole {
+            session.started_at = session.started_at.min(began_at);
+            session.calls.begun = session.calls.begun.max(tool_calls);
+        }
+        let root = session.project.root();
+        if self.builds.get(root).is_none()
+            && let Some(builds) = other.builds.remove(root)
+        {
+            self.builds.put(root, builds);
+        }
+        self.make_room();
+        self.sessions.insert(key.clone(), session);
     }
 
     fn find(&self, session: &Session, now: Timestamp) -> Vec<Finding> {

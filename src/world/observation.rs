@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::SessionKey;
+use crate::world::ProjectIndex;
 
 /// Something that a sensor has seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +54,13 @@ pub enum Observation {
         call_id: String,
         /// Its exit status.
         exit_code: i64,
+    },
+    /// A project was indexed for the first time, or its index is another one now.
+    Indexed {
+        /// The root of the project.
+        root: String,
+        /// What it is made of.
+        index: Box<ProjectIndex>,
     },
 }
 

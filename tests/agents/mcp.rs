@@ -44,7 +44,7 @@ fn claude_code_asks_what_its_session_did() {
     assert_eq!(final_text(&run), "All done.");
     let requests = mock.conversation();
     let first = requests[0].to_string();
-    assert!(first.contains("get_session_state tells what this session did"), "{first}");
+    assert!(first.contains("get_session_state: this session's work"), "{first}");
     let result = last_tool_result(requests.last().unwrap());
     let text = result.as_str().or_else(|| result[0]["text"].as_str()).unwrap();
     let state: Value = serde_json::from_str(text).unwrap();

@@ -14,3 +14,4 @@ mod mcp;
 pub mod mock_anthropic;
 pub mod mock_openai;
 pub mod mock_server;
+mod peers;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::scene::{CONFIG, HOOKS, SETTINGS, Scene};
 use crate::support::daemon::Daemon;
+use crate::support::process::signal;
 
 /// A way to break a home.
 pub struct Fault {
@@ -413,8 +414,74 @@ pub const ADAPTERS: &[Fault] = &[
 const AWAY: &[(&str, &str)] = &[("failure", "daemon")];
 const TOKEN_FAIL: &[(&str, &str)] = &[("failure", "token")];
 
+/// A hook of the user, and an install that has seen it.
+fn with_a_hook_of_the_user(s: &Scene) {
+    let theirs =
+        json!({"matcher": "Bash", "hooks": [{"type": "command", "command": "/opt/ring -k x"}]});
+    s.edit(SETTINGS, |it| hooks_of(it, "Stop").insert(0, theirs));
+    s.shell("tma1 install --adapter claude-code --skip-project-files").succeeded();
+}
+
+/// Settings that are kept among the dotfiles, and an install that has seen that.
+fn with_linked_settings(s: &Scene) {
+    fs_err::rename(s.path(SETTINGS), s.path("~/dotfiles.json")).unwrap();
+    symlink(s.path("~/dotfiles.json"), s.path(SETTINGS)).unwrap();
+    s.shell("tma1 install --adapter claude-code --skip-project-files").succeeded();
+}
+
+pub const SURROUNDINGS: &[Fault] = &[
+    fault(
+        "a hook of the user has gone",
+        &[("warning", "claude-code other-hooks")],
+        |s| {
+            with_a_hook_of_the_user(s);
+            keep(s, SETTINGS);
+            s.edit(SETTINGS, |it| drop(hooks_of(it, "Stop").remove(0)));
+        },
+        Hand(|s| give_back(s, SETTINGS)),
+    ),
+    fault(
+        "a hook of the user was taken out by the user",
+        &[("warning", "claude-code other-hooks")],
+        |s| {
+            with_a_hook_of_the_user(s);
+            s.edit(SETTINGS, |it| drop(hooks_of(it, "Stop").remove(0)));
+        },
+        Hand(|s| {
+            s.shell("tma1 install --adapter claude-code").succeeded();
+        }),
+    ),
+    fault(
+        "a link became a file",
+        &[("warning", "links")],
+        |s| {
+            with_linked_settings(s);
+            let text = s.read(SETTINGS);
+            s.remove(SETTINGS);
+            s.write(SETTINGS, text);
+        },
+        Hand(|s| {
+            fs_err::rename(s.path(SETTINGS), s.path("~/dotfiles.json")).unwrap();
+            symlink(s.path("~/dotfiles.json"), s.path(SETTINGS)).unwrap();
+        }),
+    ),
+    fault(
+        "a link became a file, as the user wants it",
+        &[("warning", "links")],
+        |s| {
+            with_linked_settings(s);
+            let text = s.read(SETTINGS);
+            s.remove(SETTINGS);
+            s.write(SETTINGS, text);
+        },
+        Hand(|s| {
+            s.shell("tma1 install --adapter claude-code").succeeded();
+        }),
+    ),
+];
+
 pub const DAEMON: &[Fault] = &[
-    fault("no daemon", AWAY, |s| s.daemon = None, Hand(Scene::restart_daemon)),
+    fault("no daemon", AWAY, |s| s.daemon = None, Command),
     fault(
         "a stranger in its place",
         AWAY,
@@ -446,7 +513,21 @@ pub const DAEMON: &[Fault] = &[
             s.daemon = None;
             s.stranger = Some(TcpListener::bind((Ipv4Addr::LOCALHOST, s.home.port())).unwrap());
         },
-        Hand(Scene::restart_daemon),
+        Hand(|s| {
+            s.stranger = None;
+            s.shell("tma1 start").succeeded();
+        }),
+    ),
+    fault(
+        "a daemon that hangs",
+        AWAY,
+        |s| signal("STOP", s.daemon.as_ref().unwrap().pid()),
+        Hand(|s| {
+            let daemon = s.daemon.take().unwrap();
+            signal("CONT", daemon.pid());
+            daemon.kill();
+            s.shell("tma1 start").succeeded();
+        }),
     ),
     fault(
         "a daemon on another port than the hooks",
@@ -455,18 +536,13 @@ pub const DAEMON: &[Fault] = &[
             s.daemon = None;
             s.start_on_another_port();
         },
-        Hand(Scene::restart_daemon),
-    ),
-    fault("no token", TOKEN_FAIL, |s| s.remove(TOKEN), Hand(Scene::restart_daemon)),
-    fault(
-        "another token",
-        TOKEN_FAIL,
-        |s| s.write(TOKEN, "0".repeat(64)),
         Hand(|s| {
-            s.remove(TOKEN);
-            s.restart_daemon();
+            // The shell has the port of the hooks; the daemon follows.
+            s.shell("tma1 stop && tma1 start").succeeded();
         }),
     ),
+    fault("no token", TOKEN_FAIL, |s| s.remove(TOKEN), Command),
+    fault("another token", TOKEN_FAIL, |s| s.write(TOKEN, "0".repeat(64)), Command),
     fault(
         "a daemon that says nothing to agents",
         &[("warning", "injection")],
@@ -476,7 +552,9 @@ pub const DAEMON: &[Fault] = &[
             command.env("TMA1_DISABLE_INJECTION", "1");
             s.daemon = Some(Daemon::start_command(&s.home, command));
         },
-        Hand(Scene::restart_daemon),
+        Hand(|s| {
+            s.shell("tma1 restart").succeeded();
+        }),
     ),
     fault(
         "a daemon that looks elsewhere",

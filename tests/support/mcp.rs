@@ -83,6 +83,15 @@ impl McpServer {
         (result["isError"] == true, text)
     }
 
+    /// How much memory the server holds.
+    #[cfg(target_os = "linux")]
+    pub fn resident_kibibytes(&self) -> u64 {
+        let status = format!("/proc/{}/status", self.child.id());
+        let status = fs_err::read_to_string(status).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     /// The next frame; none after the last one.
     pub fn frame(&self) -> Option<Value> {
         match self.frames.recv_timeout(PATIENCE) {

@@ -1,11 +1,13 @@
 //! The pinned coding agents, installed from npm once for all tests.
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fs_err::File;
 use serde_json::Value;
+
+use super::say;
 
 /// An agent as npm has it: a package, and one beside it for each system, with the native binary.
 #[derive(Debug)]
@@ -110,8 +112,7 @@ fn in_continuous_integration() -> bool {
     std::env::var_os("CI").is_some()
 }
 
-/// Says it past the test runner, which keeps to itself what a test that passes prints.
+/// Says that a test was not made, and why.
 pub fn skip(reason: &str) {
-    let name = std::thread::current().name().unwrap_or_default().to_owned();
-    drop(writeln!(std::io::stderr(), "skipped {name}: {reason}"));
+    say(&format!("skipped: {reason}"));
 }

@@ -5,7 +5,7 @@ mod rules;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::error::Error;
+use std::sync::OnceLock;
 
 use aho_corasick::AhoCorasick;
 use regex::{Captures, Regex};
@@ -67,21 +67,35 @@ pub struct Redaction {
     hints: AhoCorasick,
     /// Whose rule each hint is.
     owners: Vec<usize>,
-    rules: Vec<(&'static Rule, Regex)>,
+    rules: Vec<Compiled>,
+}
+
+/// A rule, which takes much more memory once it was needed; most never are.
+#[derive(Debug)]
+struct Compiled {
+    rule: &'static Rule,
+    /// None if the pattern is none, which the tests of the table exclude.
+    regex: OnceLock<Option<Regex>>,
+}
+
+impl Compiled {
+    fn regex(&self) -> Option<&Regex> {
+        self.regex.get_or_init(|| Regex::new(self.rule.pattern).ok()).as_ref()
+    }
 }
 
 impl Redaction {
-    /// All rules, made ready; fails only if one of them is no regular expression.
-    pub fn new() -> Result<Self, Box<dyn Error + Send + Sync>> {
+    /// All rules, made ready; fails only if a hint can't be looked for.
+    pub fn new() -> Result<Self, aho_corasick::BuildError> {
         let hints = RULES.iter().enumerate();
         let hints =
             hints.flat_map(|(rule, Rule { hints, .. })| hints.iter().map(move |h| (rule, h)));
         let (owners, hints): (_, Vec<&str>) = hints.unzip();
-        let rules = RULES.iter().map(|rule| Ok((rule, Regex::new(rule.pattern)?)));
+        let rules = RULES.iter().map(|rule| Compiled { rule, regex: OnceLock::new() });
         Ok(Self {
             hints: AhoCorasick::builder().ascii_case_insensitive(true).build(hints)?,
             owners,
-            rules: rules.collect::<Result<_, regex::Error>>()?,
+            rules: rules.collect(),
         })
     }
 
@@ -92,9 +106,12 @@ impl Redaction {
             found.filter_map(|hint| self.owners.get(hint.pattern().as_usize()).copied()).collect();
         let mut redacted = Cow::Borrowed(text);
         for index in due {
-            if let Some((rule, regex)) = self.rules.get(index)
-                && let Cow::Owned(replaced) =
-                    regex.replace_all(&redacted, |found: &Captures<'_>| replacement(found, rule))
+            if let Some(compiled) = self.rules.get(index)
+                && let Some(regex) = compiled.regex()
+                && let Cow::Owned(replaced) = regex
+                    .replace_all(&redacted, |found: &Captures<'_>| {
+                        replacement(found, compiled.rule)
+                    })
             {
                 redacted = Cow::Owned(replaced);
             }

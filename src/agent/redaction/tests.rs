@@ -82,6 +82,15 @@ fn shapes() -> Vec<(&'static str, String)> {
 }
 
 #[test]
+fn every_pattern_is_one_and_has_its_hint_in_lower_case() {
+    for compiled in &redaction().rules {
+        let Rule { name, hints, .. } = compiled.rule;
+        assert!(compiled.regex().is_some(), "{name}");
+        assert!(hints.iter().all(|hint| *hint == hint.to_ascii_lowercase()), "{name}");
+    }
+}
+
+#[test]
 fn what_a_provider_issues_is_known_by_its_shape_wherever_it_stands() {
     let redaction = redaction();
     let named: BTreeSet<_> = shapes().iter().map(|(name, _)| *name).collect();

@@ -11,6 +11,7 @@ mod exit_code;
 mod fields;
 mod history;
 mod lines;
+mod messages;
 mod requests;
 
 use crate::agent::{Agent, SessionKey};
@@ -19,6 +20,7 @@ use codex::Thread;
 use fields::records;
 use lines::Lines;
 pub use lines::MAX_LINE_BYTES;
+pub use messages::{SpokenMessage, last_messages};
 pub use requests::{Owner, Requests};
 
 /// What was sent to the model and came back, as its agent counts it: what Claude Code took from or

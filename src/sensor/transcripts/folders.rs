@@ -11,14 +11,15 @@ use crate::platform;
 ///
 /// An agent can run with another configuration than the daemon, which is started by whichever agent
 /// comes first. Each has its folder where the environment says and where it is by default.
-#[derive(Debug)]
-pub(super) struct Folders {
+#[derive(Debug, Clone)]
+pub struct Folders {
     claude_code: Vec<PathBuf>,
     codex: Vec<PathBuf>,
 }
 
 impl Folders {
-    pub(super) fn new(paths: &Paths) -> Self {
+    /// Those of this user.
+    pub fn new(paths: &Paths) -> Self {
         let claude = [paths.claude_config.clone(), paths.home.join(".claude")];
         let codex = [paths.codex_home.clone(), paths.home.join(".codex")];
         Self {
@@ -30,14 +31,19 @@ impl Folders {
         }
     }
 
+    /// Those of an agent.
+    pub fn of(&self, agent: Agent) -> &[PathBuf] {
+        match agent {
+            Agent::ClaudeCode => &self.claude_code,
+            Agent::Codex => &self.codex,
+        }
+    }
+
     /// Opens the transcript at `path`, if it is one: a regular file of this user that lies, links
     /// resolved, below a folder of its agent. The path comes from an event, which any program of this
     /// machine can send.
-    pub(super) fn open(&self, agent: Agent, path: &Path) -> Option<(File, Metadata)> {
-        let folders = match agent {
-            Agent::ClaudeCode => &self.claude_code,
-            Agent::Codex => &self.codex,
-        };
+    pub fn open(&self, agent: Agent, path: &Path) -> Option<(File, Metadata)> {
+        let folders = self.of(agent);
         if path.is_relative() || path.extension().is_none_or(|extension| extension != "jsonl") {
             return None;
         }

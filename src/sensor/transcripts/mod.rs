@@ -14,7 +14,7 @@ use crate::agent::{Agent, SessionKey};
 use crate::paths::Paths;
 use crate::world::{Observation, Usage};
 use file::SessionFile;
-use folders::Folders;
+pub use folders::Folders;
 
 /// How many sessions are followed. One that comes back after others took its place is read again.
 const MAX_SESSIONS: usize = 128;

@@ -35,6 +35,7 @@ impl Rows {
             anomalies: entry.said.iter().map(Anomaly::of).collect(),
             progress: None,
             usages: Vec::new(),
+            projects: Vec::new(),
         };
         if let Ok(payload) = Payload::read(entry.payload.as_bytes())
             && let Ok(event) = HookEvent::from_payload(entry.agent, &payload)
@@ -150,6 +151,7 @@ impl Rows {
                 input: i64::try_from(usage.input).unwrap_or(i64::MAX),
                 output: i64::try_from(usage.output).unwrap_or(i64::MAX),
             }),
+            Observation::Indexed { root, index } => self.projects.push((root, index)),
             // Its files were named by the call itself.
             Observation::Edited { .. } => {}
         }

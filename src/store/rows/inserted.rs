@@ -19,6 +19,7 @@ impl Rows {
         for change in &self.changes {
             self.insert_change(connection, change)?;
         }
+        self.insert_projects(connection)?;
         self.insert_anomalies(connection)?;
         if let Some(progress) = &self.progress {
             self.update_session(connection, progress)?;
@@ -139,6 +140,28 @@ impl Rows {
                 change.kind,
                 change.source,
             ])?;
+        Ok(())
+    }
+
+    fn insert_projects(&self, connection: &Connection) -> rusqlite::Result<()> {
+        for (root, index) in &self.projects {
+            connection
+                .prepare_cached(
+                    "INSERT INTO tma1_project_state (ts, project_root, language, build_system,
+                         test_runner, branch, head_commit, state)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(params![
+                    self.ts(),
+                    root,
+                    index.language(),
+                    index.build_system(),
+                    index.test_runner(),
+                    index.branch,
+                    index.head_commit,
+                    serde_json::to_string(index).ok(),
+                ])?;
+        }
         Ok(())
     }
 

@@ -6,6 +6,7 @@ mod inserted;
 mod tests;
 
 use crate::clock::Timestamp;
+use crate::world::ProjectIndex;
 
 /// The rows of one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub(super) struct Rows {
     progress: Option<Progress>,
     /// All tokens that sessions have used so far.
     usages: Vec<Tokens>,
+    /// What projects are made of, by root, as far as that is new.
+    projects: Vec<(String, Box<ProjectIndex>)>,
 }
 
 /// Something that was said: by the user, the model or a tool.

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use crate::agent::Agent;
 use crate::clock::Timestamp;
-use crate::store::{Database, Entry, EventLog};
+use crate::store::{Database, Entry, EventLog, Retention};
 
 fn entry(at: i64, payload: &Value, observed: Option<&Value>) -> Entry {
     let mut all = json!({"session_id": "s", "cwd": "/shop", "model": "gpt-5"});
@@ -24,7 +24,8 @@ fn entry(at: i64, payload: &Value, observed: Option<&Value>) -> Entry {
 fn written(entries: Vec<Entry>) -> (tempfile::TempDir, Connection) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tma1.db");
-    let log = EventLog::start(Database::open(&path).unwrap()).unwrap();
+    let log =
+        EventLog::start(Database::open_in_any_state(&path).unwrap(), Retention::default()).unwrap();
     for entry in entries {
         log.append(entry).blocking_recv().unwrap();
     }
@@ -89,10 +90,20 @@ fn what_was_said_becomes_messages_that_are_found() {
 #[test]
 fn what_sensors_saw_becomes_rows() {
     let key = json!({"agent": "codex", "id": "s"});
+    let index = json!({
+        "languages": ["Rust", "TypeScript"], "build_systems": ["cargo", "npm"],
+        "test_runners": [], "key_files": ["Cargo.toml"], "folders": ["src"],
+        "members": [{
+            "path": "web", "name": "web", "languages": ["TypeScript"], "build_systems": ["npm"],
+            "test_runners": [{"name": "vitest", "command": "npm test"}], "key_files": [],
+        }],
+        "more_members": 0, "branch": "main", "head_commit": null, "complete": true,
+    });
     let observed = json!([
         {"ExternalChange": {"path": "/shop/a.rs", "removed": true}},
         {"Usage": {"session": key, "usage": {"input": 7, "output": 3,
             "window_used": null, "window_size": null}}},
+        {"Indexed": {"root": "/shop", "index": index}},
     ]);
     let returned = json!({
         "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "c1",
@@ -113,6 +124,10 @@ fn what_sensors_saw_becomes_rows() {
     assert_eq!(rows(&database, builds), ["1|c1|unknown|2", "2|c1|failed|101|2"]);
     let session = "SELECT concat_ws('|', input_tokens, output_tokens, ended_ts) FROM tma1_sessions";
     assert_eq!(rows(&database, session), ["7|3|3"]);
+    let project = "SELECT concat_ws('|', ts, project_root, language, build_system, test_runner,
+                       branch, head_commit, state ->> '$.members[0].path') FROM tma1_project_state";
+    let expected = ["1|/shop|Rust, TypeScript|cargo, npm|vitest|main|web"];
+    assert_eq!(rows(&database, project), expected);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a rule has found.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::agent::Command;
 use crate::clock::Timestamp;
@@ -55,7 +55,7 @@ pub enum Kind {
 }
 
 /// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing before the next step.
@@ -142,6 +142,11 @@ impl Severity {
             Self::Medium => "medium",
             Self::High => "high",
         }
+    }
+
+    /// The severity of this [`name`](Self::name).
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|severity| severity.name() == name)
     }
 
     /// The name in the block.

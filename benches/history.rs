@@ -17,7 +17,7 @@ use rusqlite::{Connection, params};
 use tma1::agent::Agent;
 use tma1::clock::{self, Local};
 use tma1::history::{HitKind, Reader, SearchQuery, SessionsQuery, search, sessions};
-use tma1::store::{Database, segmented};
+use tma1::store::{Database, facets, segmented};
 
 const MESSAGES: usize = 1_000_000;
 const A_SESSION: usize = 50;
@@ -44,7 +44,7 @@ const TEXTS: [&str; 8] = [
 /// A question, by its name.
 type Question = (&'static str, fn(&Reader, &Local) -> usize);
 
-const QUESTIONS: [Question; 10] = [
+const QUESTIONS: [Question; 12] = [
     ("sessions", |reader, local| {
         sessions(reader, &SessionsQuery::default(), local).unwrap().items.len()
     }),
@@ -64,6 +64,12 @@ const QUESTIONS: [Question; 10] = [
     ("search, never", |reader, local| find(reader, local, "no_such_word", |_| ())),
     ("search, a project", |reader, local| {
         find(reader, local, "open_file", |query| query.project = Some("project_7".to_owned()))
+    }),
+    ("search, no such kind", |reader, local| {
+        find(reader, local, "Button", |query| query.kind = Some(HitKind::Prompt))
+    }),
+    ("search, no such project", |reader, local| {
+        find(reader, local, "needle", |query| query.project = Some("quiet".to_owned()))
     }),
     ("search, agent and kind", |reader, local| {
         find(reader, local, "file", |query| {
@@ -140,7 +146,7 @@ fn fill(path: &Path, messages: usize) {
         )
         .unwrap();
     let mut index = transaction
-        .prepare("INSERT INTO tma1_messages_fts (rowid, content) VALUES (?1, ?2)")
+        .prepare("INSERT INTO tma1_messages_fts (rowid, content, facets) VALUES (?1, ?2, ?3)")
         .unwrap();
     let mut session = transaction
         .prepare(
@@ -156,6 +162,9 @@ fn fill(path: &Path, messages: usize) {
         let id = format!("session-{owner:07}");
         let agent = if owner.is_multiple_of(3) { "codex" } else { "claude-code" };
         let root = format!("/home/dev/project_{}", owner % 100);
+        if number == 0 {
+            session.execute(params!["codex", "quiet", "/home/dev/quiet", ts]).unwrap();
+        }
         if number.is_multiple_of(A_SESSION) {
             session.execute(params![agent, id, root, ts]).unwrap();
         }
@@ -163,7 +172,9 @@ fn fill(path: &Path, messages: usize) {
         let kind = if number % 16 < 8 { kind } else { "tool_error" };
         let text = format!("{text}; {number} needle_{number}");
         message.execute(params![ts, agent, id, root, kind, text]).unwrap();
-        index.execute(params![transaction.last_insert_rowid(), segmented(&text)]).unwrap();
+        let facets = facets(agent, kind, Some(&root));
+        let id = transaction.last_insert_rowid();
+        index.execute(params![id, segmented(&text), facets]).unwrap();
     }
     drop((message, index, session));
     transaction.commit().unwrap();

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::clock::{Local, Timestamp};
 use crate::history::Reader;
-use crate::store::{Database, segmented};
+use crate::store::{Database, facets, segmented};
 
 /// The project that everything happens in unless a test says otherwise.
 pub const ROOT: &str = "/home/dev/shop";
@@ -75,8 +75,12 @@ impl Store {
             .unwrap();
         self.connection
             .execute(
-                "INSERT INTO tma1_messages_fts (rowid, content) VALUES (?1, ?2)",
-                params![self.connection.last_insert_rowid(), segmented(content)],
+                "INSERT INTO tma1_messages_fts (rowid, content, facets) VALUES (?1, ?2, ?3)",
+                params![
+                    self.connection.last_insert_rowid(),
+                    segmented(content),
+                    facets(agent, kind, Some(root))
+                ],
             )
             .unwrap();
     }

@@ -31,20 +31,17 @@ impl Narrowing {
         self.and(&format!("{column} IN ({places})"), values);
     }
 
-    /// Only what this agent did, or one that this version knows.
+    /// Only what this agent did, or one that this version knows. No index is used for it: the one that
+    /// has the order of the list is worth more.
     pub fn agent(&mut self, agent: Option<Agent>) {
-        let agents = agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent]);
-        self.one_of("agent_source", agents.iter().map(|agent| agent.name().to_owned()));
+        self.one_of("+agent_source", names(agent));
     }
 
     /// Only what happened in the project, if one is named: by its root, a folder in which it lies, or
     /// the last part of its path.
     pub fn project(&mut self, reader: &Reader, project: Option<&str>) -> Result<(), HistoryError> {
         if let Some(project) = project {
-            let mut roots = roots(reader)?;
-            roots.retain(|root| is_meant(project, root));
-            roots.truncate(MAX_PROJECTS);
-            self.one_of("project_root", roots);
+            self.one_of("project_root", roots_of(reader, project)?);
         }
         Ok(())
     }
@@ -56,6 +53,20 @@ impl Narrowing {
         }
         format!(" WHERE {}", self.conditions.join(" AND "))
     }
+}
+
+/// The name of the agent, or those of all that this version knows.
+pub(super) fn names(agent: Option<Agent>) -> impl Iterator<Item = String> {
+    let agents = agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent]);
+    agents.into_iter().map(|agent| agent.name().to_owned())
+}
+
+/// The roots of the projects that `project` means.
+pub(super) fn roots_of(reader: &Reader, project: &str) -> Result<Vec<String>, HistoryError> {
+    let mut roots = roots(reader)?;
+    roots.retain(|root| is_meant(project, root));
+    roots.truncate(MAX_PROJECTS);
+    Ok(roots)
 }
 
 /// Whether `project` means the project at `root`.
@@ -95,7 +106,7 @@ mod tests {
         narrowing.one_of("project_root", []);
         assert_eq!(
             narrowing.clause(),
-            " WHERE agent_source IN (?) AND (ts, id) < (?, ?) AND agent_source IN (?, ?) \
+            " WHERE +agent_source IN (?) AND (ts, id) < (?, ?) AND +agent_source IN (?, ?) \
              AND project_root IN ()"
         );
         let text = |text: &str| Value::from(text.to_owned());

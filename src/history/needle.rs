@@ -41,13 +41,14 @@ impl Needle {
 
     /// The question in the language of the index: a phrase for each word, in quotes, so that nothing
     /// in it means anything else.
-    pub fn fts_query(&self) -> String {
+    ///
+    /// Of each of the lists of `facets` a text must have one, too.
+    pub fn fts_query(&self, facets: &[Vec<String>]) -> String {
         let phrase = |word: &Word| format!("\"{}\"", segmented(&word.text).replace('"', "\"\""));
-        let mut query = self.words.iter().map(phrase).collect::<Vec<_>>().join(" ");
-        if self.last_is_prefix() {
-            query.push_str(" *");
-        }
-        query
+        let words = self.words.iter().map(phrase).collect::<Vec<_>>().join(" ");
+        let star = if self.last_is_prefix() { " *" } else { "" };
+        let facets = facets.iter().map(|facets| format!(" AND facets : ({})", facets.join(" OR ")));
+        format!("content : ({words}{star}){}", facets.collect::<String>())
     }
 
     fn last_is_prefix(&self) -> bool {
@@ -116,8 +117,12 @@ mod tests {
             ("登录", "\" 登  录 \""),
             ("a\0b", "\"a b\""),
         ] {
-            assert_eq!(Needle::new(text).unwrap().fts_query(), query, "{text}");
+            let expected = format!("content : ({query})");
+            assert_eq!(Needle::new(text).unwrap().fts_query(&[]), expected, "{text}");
         }
+        let facets = [vec!["a".to_owned()], vec!["b".to_owned(), "c".to_owned()]];
+        let query = Needle::new("fix").unwrap().fts_query(&facets);
+        assert_eq!(query, "content : (\"fix\" *) AND facets : (a) AND facets : (b OR c)");
         for text in ["", " ", "::", "\" *", "\0"] {
             assert_eq!(Needle::new(text), None, "{text}");
         }

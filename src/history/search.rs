@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
 use crate::clock::Local;
-use crate::history::narrowing::Narrowing;
+use crate::history::narrowing::{Narrowing, roots_of};
 use crate::history::needle::Needle;
 use crate::history::page::page_size;
 use crate::history::snippet::Snippet;
 use crate::history::{Cursor, HistoryError, Page, Reader, Since};
+use crate::store::{agent_facet, kind_facet, project_facet};
 
 /// How much before a moment rows may lie that are younger: a clock was set back.
 const CLOCK_MARGIN_MS: i64 = 3_600_000;
@@ -107,7 +108,9 @@ pub fn search(
     local: &Local,
 ) -> Result<Page<Hit>, HistoryError> {
     let Some(needle) = Needle::new(&query.text) else { return Ok(Page::EMPTY) };
-    let narrowing = narrowing(reader, query, &needle, local)?;
+    let Some(narrowing) = narrowing(reader, query, &needle, local)? else {
+        return Ok(Page::EMPTY);
+    };
     let limit = page_size(query.limit);
     let list = format!(
         "SELECT message.* FROM tma1_messages_fts AS text
@@ -126,18 +129,28 @@ pub fn search(
     Ok(Page::of(found, limit, |hit| Cursor { ts: hit.ts, id: hit.id }))
 }
 
+/// What narrows the search; nothing if no project is meant.
 fn narrowing(
     reader: &Reader,
     query: &SearchQuery,
     needle: &Needle,
     local: &Local,
-) -> Result<Narrowing, HistoryError> {
+) -> Result<Option<Narrowing>, HistoryError> {
+    let mut facets = Vec::new();
+    facets.extend(query.agent.map(|agent| vec![agent_facet(agent.name())]));
+    facets.extend(query.kind.map(|kind| vec![kind_facet(kind.message_type())]));
+    if let Some(project) = &query.project {
+        let roots = roots_of(reader, project)?;
+        if roots.is_empty() {
+            return Ok(None);
+        }
+        facets.push(roots.iter().map(|root| project_facet(root)).collect());
+    }
     let mut narrowing = Narrowing::default();
-    narrowing.and("tma1_messages_fts MATCH ?", [needle.fts_query().into()]);
-    narrowing.agent(query.agent);
-    narrowing.project(reader, query.project.as_deref())?;
-    let kinds = query.kind.map_or_else(|| HitKind::ALL.to_vec(), |kind| vec![kind]);
-    narrowing.one_of("message_type", kinds.iter().map(|kind| kind.message_type().to_owned()));
+    narrowing.and("tma1_messages_fts MATCH ?", [needle.fts_query(&facets).into()]);
+    // What this version does not know is left out.
+    narrowing.agent(None);
+    narrowing.one_of("message_type", HitKind::ALL.map(|kind| kind.message_type().to_owned()));
     if let Some(since) = query.since {
         let since = since.moment(local).as_unix_millis();
         narrowing.and("text.rowid >= ?", [first_since(reader, since)?]);
@@ -146,7 +159,7 @@ fn narrowing(
     if let Some(before) = query.before {
         narrowing.and("text.rowid < ?", [before.id.into()]);
     }
-    Ok(narrowing)
+    Ok(Some(narrowing))
 }
 
 /// The id before which nothing has to be looked at.

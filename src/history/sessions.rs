@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, beginning};
 use crate::clock::Local;
-use crate::history::narrowing::Narrowing;
+use crate::history::narrowing::{Narrowing, names};
 use crate::history::page::page_size;
 use crate::history::{Cursor, HistoryError, Page, Reader, Since};
 
@@ -134,7 +134,7 @@ pub(super) fn session(
 ) -> Result<SessionSummary, HistoryError> {
     let mut narrowing = Narrowing::default();
     // Named one by one, the agents let the index be used, which begins with them.
-    narrowing.agent(agent);
+    narrowing.one_of("agent_source", names(agent));
     narrowing.and(
         "session_id >= ? AND session_id < ?",
         [prefix.to_owned().into(), format!("{prefix}\u{10ffff}").into()],

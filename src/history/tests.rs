@@ -216,6 +216,8 @@ fn what_is_searched_for_is_found_latest_first_in_pages_and_narrowed() {
         ("src/ma", &[2]),
         ("E0308", &[3]),
         ("content:types", &[]),
+        ("kindtooluse", &[]),
+        ("facets : kindtooluse", &[]),
         ("", &[]),
         ("\"", &[]),
     ] {
@@ -236,6 +238,23 @@ fn what_is_searched_for_is_found_latest_first_in_pages_and_narrowed() {
     assert_eq!(found(&SearchQuery { since, ..types.clone() }).0, [5, 4]);
     let since = Some(Since::At(crate::clock::Timestamp::from_unix_millis(90_000_000)));
     assert_eq!(found(&SearchQuery { since, ..types }).0, [0; 0]);
+}
+
+#[test]
+fn a_folder_of_many_projects_can_be_searched() {
+    let store = Store::new();
+    for number in 0..600 {
+        let root = format!("/many/{number:03}");
+        store.session("codex", &root, &root, 0, 9);
+        store.message_in("codex", &root, &root, number, "prompt", "hello");
+    }
+    let query = SearchQuery {
+        text: "hello".to_owned(),
+        project: Some("/many".to_owned()),
+        ..SearchQuery::default()
+    };
+    let page = search(&store.reader(), &query, &local()).unwrap();
+    assert_eq!((page.items.len(), page.items[0].ts), (MAX_PAGE, 499));
 }
 
 /// What a statement says: its rows, as JSON, or why there are none.

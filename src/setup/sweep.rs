@@ -8,8 +8,8 @@ use crate::setup::adapter::{self, Artifact};
 use crate::setup::plan::{Change, Plan, PlanError, Reason};
 use crate::setup::receipt::Receipt;
 
-/// Skills that were shipped at one time.
-const FORMER_SKILLS: [&str; 3] = ["tma1", "tma1-peer", "tma1-setup"];
+/// The skill that was shipped at one time; the others of its time have the names of today's.
+const FORMER_SKILL: &str = "tma1";
 
 /// Removes what the receipt says to be ours, from the folders in which `artifacts` are, unless it is
 /// one of these or was changed. Names every other skill that looks like ours and stays. Returns the
@@ -37,7 +37,7 @@ pub(super) fn plan(
         let skills = if holds_skills { skills_like_ours(&folder) } else { Vec::new() };
         for skill in skills {
             if !is_shipped(&skill) && !explained.contains(&skill) {
-                let is_former = FORMER_SKILLS.iter().any(|name| skill.ends_with(name));
+                let is_former = skill.ends_with(FORMER_SKILL);
                 plan.note(&skill, if is_former { Reason::Outdated } else { Reason::Foreign });
             }
         }
@@ -92,7 +92,7 @@ mod tests {
     use crate::setup::receipt::{Record, sha256};
 
     const OLD: &str = ".claude/skills/tma1-old/SKILL.md";
-    const PEER: &str = ".claude/skills/tma1-peer/SKILL.md";
+    const OLDER: &str = ".claude/skills/tma1-older/SKILL.md";
     const COMMAND: &str = ".claude/commands/tma1-old.md";
 
     /// A home into which an earlier version installed three files, which hold `text` now.
@@ -101,7 +101,7 @@ mod tests {
         INSTALL.carry_out(&home.artifacts(), &home.paths, &OperatingSystem).unwrap();
         let path = home.paths.receipt();
         let mut receipt = Receipt::read(&fs_err::read(&path).unwrap());
-        for file in [OLD, PEER, COMMAND] {
+        for file in [OLD, OLDER, COMMAND] {
             home.write(file, text);
             let sha256 = Some(sha256(b"shipped"));
             receipt.note(&home.path(file), Record { created: true, sha256, ..Record::default() });
@@ -140,9 +140,9 @@ mod tests {
         for task in [INSTALL, Task::Uninstall] {
             let home = home_with_former("mine");
             let taken = task.carry_out(&home.artifacts(), &home.paths, &OperatingSystem).unwrap();
-            let named = [OLD, PEER, COMMAND].map(|path| (format!("~/{path}"), Reason::Outdated));
+            let named = [OLD, OLDER, COMMAND].map(|path| (format!("~/{path}"), Reason::Outdated));
             assert_eq!(notes(&taken, &home), named);
-            for path in [OLD, PEER, COMMAND] {
+            for path in [OLD, OLDER, COMMAND] {
                 assert_eq!(fs_err::read_to_string(home.path(path)).unwrap(), "mine");
             }
         }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn other_skills_of_our_name_are_named_and_others_are_not() {
         let home = Home::new();
-        for name in ["tma1", "tma1-peer", "tma1-mine", "tma1x", "other", "tma1-recall/more"] {
+        for name in ["tma1", "tma1-mine", "tma1x", "other", "tma1-recall/more"] {
             home.write(&format!(".claude/skills/{name}/SKILL.md"), "mine");
         }
         home.write(".claude/skills/tma1-file", "mine");
@@ -159,7 +159,6 @@ mod tests {
         let expected = [
             ("~/.claude/skills/tma1", Reason::Outdated),
             ("~/.claude/skills/tma1-mine", Reason::Foreign),
-            ("~/.claude/skills/tma1-peer", Reason::Outdated),
         ];
         let expected = expected.map(|(path, reason)| (path.to_owned(), reason));
         assert_eq!(notes(&home.plan(), &home), expected);

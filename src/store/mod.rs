@@ -24,7 +24,7 @@ pub use inspection::{Inspection, inspect};
 pub use recovery::Opened;
 pub use retention::Retention;
 pub use schema::{VERSION, version};
-pub use search::{is_word_of_its_own, segmented};
+pub use search::{agent_facet, facets, is_word_of_its_own, kind_facet, project_facet, segmented};
 pub use sessions::{Memory, Recalled};
 pub use writer::EventLog;
 

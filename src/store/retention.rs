@@ -147,3 +147,88 @@ fn give_back(connection: &Connection) -> rusqlite::Result<bool> {
     drop(rows);
     Ok(before > 0 && free()? < before)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Database;
+
+    const DAY: i64 = 24 * 60 * 60 * 1_000;
+
+    fn now() -> Timestamp {
+        Timestamp::from_unix_millis(1_000 * DAY)
+    }
+
+    /// A database with an event at each of these times, and a message of each.
+    fn database(times: impl Iterator<Item = i64>) -> (tempfile::TempDir, Connection) {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = Database::open(&folder.path().join("tma1.db")).unwrap().connection;
+        connection.execute_batch("BEGIN").unwrap();
+        for ts in times {
+            let event =
+                "INSERT INTO tma1_hook_events (ts, agent_source, session_id, event_type, payload)
+                         VALUES (?1, 'codex', 's', 'Stop', hex(zeroblob(500)))";
+            connection.execute(event, [ts]).unwrap();
+            let message =
+                "INSERT INTO tma1_messages (ts, agent_source, session_id, message_type, role,
+                               content) VALUES (?1, 'codex', 's', 'prompt', 'user', 'word')";
+            connection.execute(message, [ts]).unwrap();
+            let words = "INSERT INTO tma1_messages_fts (rowid, content) VALUES (?1, 'word')";
+            connection.execute(words, [connection.last_insert_rowid()]).unwrap();
+        }
+        connection.execute_batch("COMMIT").unwrap();
+        (folder, connection)
+    }
+
+    fn run(retention: Retention, connection: &mut Connection) {
+        while retention.step(connection, now()).unwrap() == Step::More {}
+    }
+
+    fn number(connection: &Connection, query: &str) -> i64 {
+        connection.query_row(query, [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn what_is_too_old_goes_and_its_words_with_it() {
+        let old = std::iter::repeat_n(900 * DAY, 500);
+        let (_folder, mut connection) = database(old.chain((0..1_500).map(|_| 999 * DAY)));
+        run(Retention::default(), &mut connection);
+        assert_eq!(number(&connection, "SELECT count(*) FROM tma1_hook_events"), 1_500);
+        assert_eq!(number(&connection, "SELECT min(id) FROM tma1_messages"), 501);
+        let words = "SELECT count(*) FROM tma1_messages_fts WHERE tma1_messages_fts MATCH 'word'";
+        assert_eq!(number(&connection, words), 1_500);
+        assert_eq!(number(&connection, "PRAGMA freelist_count"), 0);
+    }
+
+    #[test]
+    fn the_newest_stay_however_old_the_clock_makes_them() {
+        // The clock was years behind, and years ahead before that.
+        let ahead = std::iter::repeat_n(9_000 * DAY, 100);
+        let (_folder, mut connection) = database(ahead.chain((0..1_200).map(|_| 5 * DAY)));
+        run(Retention::default(), &mut connection);
+        assert_eq!(
+            number(&connection, "SELECT count(*) FROM tma1_hook_events WHERE id > 300"),
+            KEPT
+        );
+        // What seems to come from later is no reason to keep what is old, and is not old itself.
+        assert_eq!(number(&connection, "SELECT count(*) FROM tma1_hook_events"), KEPT + 100);
+    }
+
+    #[test]
+    fn what_is_too_much_goes_from_the_oldest_on() {
+        let (_folder, mut connection) = database((0..5_000).map(|index| 999 * DAY + index));
+        let size = |connection: &Connection| {
+            number(connection, "PRAGMA page_count") * number(connection, "PRAGMA page_size")
+        };
+        let before = size(&connection);
+        let bytes = u64::try_from(before / 2).unwrap();
+        run(Retention { bytes, ..Retention::default() }, &mut connection);
+        let after = size(&connection);
+        assert!(after <= before / 2 && after > before / 3, "{before}, then {after}");
+        let left = number(&connection, "SELECT count(*) FROM tma1_hook_events");
+        assert_eq!(number(&connection, "SELECT min(id) FROM tma1_hook_events"), 5_001 - left);
+        // However little there may be, the newest stay.
+        run(Retention { bytes: 1, ..Retention::default() }, &mut connection);
+        assert_eq!(number(&connection, "SELECT count(*) FROM tma1_hook_events"), KEPT);
+    }
+}

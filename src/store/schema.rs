@@ -70,7 +70,7 @@ const HISTORY: &str = "
     CREATE INDEX tma1_messages_by_time ON tma1_messages (ts);
     CREATE INDEX tma1_messages_by_session ON tma1_messages (session_id, id);
     CREATE VIRTUAL TABLE tma1_messages_fts
-        USING fts5 (content, content='', contentless_delete=1, tokenize='unicode61');
+        USING fts5 (content, facets, content='', contentless_delete=1, tokenize='unicode61');
     CREATE TABLE tma1_build_events (
         id INTEGER PRIMARY KEY,
         ts INTEGER NOT NULL,

@@ -18,6 +18,39 @@ pub fn segmented(text: &str) -> String {
     segmented
 }
 
+/// What is indexed beside a text, so that a search that is narrowed looks at no text of others: a word
+/// for the agent, the kind of the message and the project.
+pub fn facets(agent: &str, kind: &str, project_root: Option<&str>) -> String {
+    let project = project_root.map(project_facet).unwrap_or_default();
+    format!("{} {} {project}", agent_facet(agent), kind_facet(kind))
+}
+
+/// The word for an agent, by its name.
+pub fn agent_facet(agent: &str) -> String {
+    word("agent", agent)
+}
+
+/// The word for the kind of a message, as the store calls it.
+pub fn kind_facet(kind: &str) -> String {
+    word("kind", kind)
+}
+
+/// The word for a project. A path has signs and may be long, so it is a digest of it.
+pub fn project_facet(root: &str) -> String {
+    use sha2::{Digest, Sha256};
+
+    let digest = Sha256::digest(root.as_bytes());
+    digest.iter().take(8).fold("project".to_owned(), |word, byte| format!("{word}{byte:02x}"))
+}
+
+/// A name after what it names, in one word for the tokenizer.
+fn word(what: &str, name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).fold(what.to_owned(), |mut word, letter| {
+        word.push(letter);
+        word
+    })
+}
+
 /// Whether the character stands for itself in the index: Chinese, Japanese and Korean, and the scripts
 /// of south-east Asia without spaces.
 pub fn is_word_of_its_own(character: char) -> bool {

@@ -69,7 +69,7 @@ impl Memory {
 
 impl Database {
     /// Hands the events of the sessions that did something since `since` to `visit`, in the order in
-    /// which they were appended: of the latest ones, as many as have `most` events together. It goes
+    /// which they were appended: of the latest ones, as many as have `most` events together; one that alone has more is left out. It goes
     /// on until `visit` has no time left; the sessions that are not complete then are the answer.
     pub fn latest_sessions(
         &self,
@@ -94,10 +94,11 @@ impl Database {
         let mut sessions = sessions.query([since.as_unix_millis()])?;
         let (mut chosen, mut events) = (BTreeSet::new(), 0_i64);
         while let Some(row) = sessions.next()? {
-            events = events.saturating_add(row.get("events")?);
-            if events > most {
-                break;
+            let with_it = events.saturating_add(row.get("events")?);
+            if with_it > most {
+                continue;
             }
+            events = with_it;
             let agent: String = row.get("agent_source")?;
             if let Some(agent) = Agent::from_name(&agent) {
                 chosen.insert(SessionKey { agent, id: row.get("session_id")? });

@@ -195,3 +195,33 @@ fn no_other_user_can_read_the_log() {
     }
     drop(database);
 }
+
+#[test]
+fn what_was_written_is_carried_over_once_no_reader_needs_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tma1.db");
+    let log = log_at(&path);
+    let beside = || fs_err::metadata(folder.path().join("tma1.db-wal")).unwrap().len();
+    let payload = json!({
+        "hook_event_name": "Stop", "session_id": "s", "note": "x".repeat(1 << 16)});
+    let append = |number| {
+        let payload = payload.to_string();
+        log.append(Entry { payload, ..entry(number, "s") }).blocking_recv().unwrap();
+    };
+    append(0);
+    let reader = Connection::open(&path).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM tma1_hook_events").unwrap();
+    for number in 0..200 {
+        append(number);
+    }
+    // The reader goes on seeing what it saw, and holds up nobody.
+    let count = "SELECT count(*) FROM tma1_hook_events";
+    assert_eq!(reader.query_row(count, [], |row| row.get::<_, i64>(0)), Ok(1));
+    assert!(beside() > 8 << 20);
+    reader.execute_batch("COMMIT").unwrap();
+    for number in 0..300 {
+        append(number);
+    }
+    assert!(beside() < 6 << 20, "{}", beside());
+    assert_eq!(log.problem(), None);
+}

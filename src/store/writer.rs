@@ -120,7 +120,7 @@ impl EventLog {
         }
         let (queue, entries) = sync_channel(MAX_QUEUED);
         let upkeep = Upkeep::new(&database, retention);
-        let writer = Writer { database, counts: Arc::clone(&counts), upkeep };
+        let writer = Writer { database, counts: Arc::clone(&counts), upkeep, is_held: false };
         let writer = std::thread::Builder::new()
             .name("store writer".to_owned())
             .spawn(move || writer.run(&entries))?;
@@ -178,6 +178,8 @@ struct Writer {
     database: Database,
     counts: Arc<Counts>,
     upkeep: Upkeep,
+    /// Whether a reader keeps the file beside the database from getting smaller.
+    is_held: bool,
 }
 
 impl Writer {
@@ -197,11 +199,18 @@ impl Writer {
             }
             self.repair();
             self.upkeep.work(&mut self.database);
-            if self.upkeep.wal_bytes() > upkeep::WAL_TOO_LARGE {
-                self.counts.tell(Some(WAL_IS_HELD.to_owned()));
-            }
+            self.look_at_wal();
         }
         drop(self.database.note("clean_end", 1));
+    }
+
+    /// Tells the user of a reader that keeps what was written from being carried over, while it does.
+    fn look_at_wal(&mut self) {
+        let is_held = self.upkeep.wal_bytes() > upkeep::WAL_TOO_LARGE;
+        if is_held != self.is_held {
+            self.is_held = is_held;
+            self.counts.tell(is_held.then(|| WAL_IS_HELD.to_owned()));
+        }
     }
 
     fn write_group(&mut self, group: Vec<Queued>, refused: &Tally) {

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
 use super::{Build, Change, Exit, Message, Progress, Rows};
-use crate::store::search::segmented;
+use crate::store::search::{facets, segmented};
 
 impl Rows {
     pub(in crate::store) fn insert(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -52,8 +52,14 @@ impl Rows {
                 message.duration_ms,
             ])?;
         connection
-            .prepare_cached("INSERT INTO tma1_messages_fts (rowid, content) VALUES (?1, ?2)")?
-            .execute(params![connection.last_insert_rowid(), segmented(&message.content)])?;
+            .prepare_cached(
+                "INSERT INTO tma1_messages_fts (rowid, content, facets) VALUES (?1, ?2, ?3)",
+            )?
+            .execute(params![
+                connection.last_insert_rowid(),
+                segmented(&message.content),
+                facets(self.agent, message.kind, self.project_root.as_deref()),
+            ])?;
         Ok(())
     }
 

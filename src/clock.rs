@@ -34,6 +34,12 @@ impl Timestamp {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
+    /// The moment `duration` after `self`.
+    #[must_use]
+    pub fn plus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
     /// The moment `duration` before `self`.
     #[must_use]
     pub fn minus(self, duration: Duration) -> Self {

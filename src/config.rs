@@ -6,7 +6,10 @@ use std::num::{NonZeroU16, NonZeroU64};
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::export::Target;
 use crate::store::Retention;
+
+mod greptimedb;
 
 /// The port that the daemon listens on and the hook scripts talk to, unless told otherwise.
 pub const DEFAULT_PORT: u16 = 14318;
@@ -67,6 +70,8 @@ pub struct Config {
     pub file_callback: bool,
     /// Off with `TMA1_REDACT=off`: what looks like a secret is kept as it is.
     pub redaction: bool,
+    /// `TMA1_GREPTIMEDB_…`: where the history is exported to; nowhere unless the URL is set.
+    pub export: Option<Target>,
     /// `TMA1_DATA_TTL` and `TMA1_DATA_MAX`: how long and how much the event log keeps; 60 days and
     /// 2 GiB unless they are set.
     pub retention: Retention,
@@ -115,6 +120,7 @@ impl Config {
             context_pressure_threshold: threshold.map(NonZeroU64::get),
             file_callback: environment.is_on("TMA1_ENABLE_FILE_CALLBACK"),
             redaction: environment.get("TMA1_REDACT").is_none() || environment.is_on("TMA1_REDACT"),
+            export: greptimedb::target(environment)?,
             retention,
             log,
             pager: environment.get("PAGER").map(|value| value.to_string_lossy().into_owned()),
@@ -186,6 +192,7 @@ mod tests {
             context_pressure_threshold: None,
             file_callback: false,
             redaction: true,
+            export: None,
             retention: Retention::default(),
             log: "info".to_owned(),
             pager: None,

@@ -14,6 +14,7 @@ pub mod clock;
 pub mod config;
 pub mod daemon;
 pub mod doctor;
+pub mod export;
 pub mod history;
 pub mod mcp;
 pub mod paths;

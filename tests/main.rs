@@ -16,6 +16,7 @@ mod daemon;
 mod doctor;
 mod field_cases;
 mod freshness;
+mod greptimedb;
 mod history;
 mod hook;
 mod install;

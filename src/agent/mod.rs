@@ -21,6 +21,7 @@ pub use payload::Payload;
 pub(crate) use payload::beginning;
 pub use redaction::Redaction;
 pub use report::Report;
+pub(crate) use result::text as response_text;
 pub use result::{Status, ToolResult};
 pub use tool::{Subject, ToolAction, ToolCall};
 

@@ -36,7 +36,8 @@ impl Payload {
         Ok(fields.into())
     }
 
-    pub(super) const fn fields(&self) -> &Map<String, Value> {
+    /// Every field.
+    pub(crate) const fn fields(&self) -> &Map<String, Value> {
         &self.0
     }
 

@@ -138,7 +138,7 @@ impl ToolResult {
 }
 
 /// The text of a tool's response: a string, blocks of text, or what a command printed.
-pub(super) fn text(response: &Value) -> Cow<'_, str> {
+pub(crate) fn text(response: &Value) -> Cow<'_, str> {
     let field = |fields: &Map<String, Value>, name: &str| {
         fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
     };

@@ -9,6 +9,7 @@ use crate::clock::{self, Timestamp};
 use crate::daemon::client::{self, Question, Status};
 use crate::daemon::lifecycle::Presence;
 use crate::daemon::token::Token;
+use crate::export::Report;
 use crate::history::{Overview, Reader, overview};
 use crate::paths::Paths;
 use crate::paths::older_log;
@@ -68,11 +69,12 @@ fn ask(port: u16, paths: &Paths) -> Result<Status, Failure> {
 fn describe(status: &Status, log_bytes: u64) -> String {
     let memory =
         status.memory_bytes.map_or_else(String::new, |bytes| format!("memory: {}\n", size(bytes)));
+    let export = status.export.as_ref().map_or_else(String::new, |it| export(it, clock::now()));
     let problem = status.log_problem.as_ref();
     let problem = problem.map_or_else(String::new, |it| format!("problem: {}\n", printable(it)));
     format!(
         "The daemon runs.\nprocess: {}\nversion: {}\nport: {}\nuptime: {}\nsessions: {}\n\
-         events lost: {}\nlog: {}\n{memory}{problem}{}",
+         events lost: {}\nlog: {}\n{memory}{problem}{export}{}",
         status.pid,
         status.version,
         status.port,
@@ -107,6 +109,39 @@ fn report(status: &Status, log_bytes: u64) -> Value {
         fields.insert("log_bytes".to_owned(), log_bytes.into());
     }
     report
+}
+
+/// How far the export is behind, and what is in its way.
+fn export(report: &Report, now: Timestamp) -> String {
+    let ago = |millis: i64| uptime(now.since(Timestamp::from_unix_millis(millis)).as_secs());
+    let Report { url, database, rows_behind, rows_sent, .. } = report;
+    let behind = match (rows_behind, report.behind_since) {
+        (0, _) | (_, None) => "up to date".to_owned(),
+        (rows, Some(since)) => format!("{rows} rows behind, for {}", ago(since)),
+    };
+    let last = report.sent_at.map_or_else(String::new, |at| format!(", the last {} ago", ago(at)));
+    let mut lines = vec![format!(
+        "export: {behind}; to {}, database {database}; {rows_sent} rows sent{last}",
+        printable(url)
+    )];
+    for (rows, what) in [
+        (report.rows_set_aside, "that the server does not take"),
+        (report.rows_expired, "older than the tables keep"),
+        (report.rows_missing, "that the log forgot before they were sent"),
+    ] {
+        if rows > 0 {
+            lines.push(format!("export left out: {rows} rows {what}"));
+        }
+    }
+    lines.extend(report.set_aside.as_ref().map(|it| format!("export last left out: {it}")));
+    if let Some(error) = &report.error {
+        let next = report
+            .next_attempt
+            .map_or(0, |at| Timestamp::from_unix_millis(at).since(now).as_secs());
+        lines.push(format!("export error: {error}; next attempt in {}", uptime(next)));
+    }
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 /// What the store holds, where no daemon tells; nothing if it can't be read.
@@ -156,6 +191,38 @@ fn uptime(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::snapshot::assert_snapshot;
+
+    #[test]
+    fn an_export_says_how_far_it_is_and_what_is_wrong() {
+        let now = Timestamp::from_unix_millis(1_800_000_000_000);
+        let before = |seconds: i64| Some(now.as_unix_millis() - seconds * 1_000);
+        let fresh = Report {
+            url: "https://db.example.com".to_owned(),
+            database: "tma1".to_owned(),
+            host: "laptop".to_owned(),
+            rows_sent: 1_204,
+            sent_at: before(2),
+            ..Report::default()
+        };
+        let lagging = Report { rows_behind: 312, behind_since: before(190), ..fresh.clone() };
+        let said = "Username and password does not match, username: tma1 (7002)";
+        let failing = Report {
+            error: Some(said.to_owned()),
+            next_attempt: before(-290),
+            sent_at: before(7_400),
+            ..lagging.clone()
+        };
+        let losing = Report {
+            rows_set_aside: 1,
+            set_aside: Some("row 7 of tma1_messages: value out of range (2000)".to_owned()),
+            rows_expired: 40,
+            rows_missing: 3,
+            ..fresh.clone()
+        };
+        let texts = [fresh, lagging, failing, losing].map(|report| export(&report, now));
+        assert_snapshot("status-export", &texts.join("---\n"));
+    }
 
     #[test]
     fn numbers_read_well() {

@@ -14,6 +14,7 @@ use crate::agent::{Agent, SessionKey};
 use crate::clock;
 use crate::daemon::lifecycle::Presence;
 use crate::daemon::token::Token;
+use crate::export::Report;
 use crate::history::Overview;
 use crate::paths::Paths;
 use crate::platform::{self, SocketOwner};
@@ -141,6 +142,9 @@ pub struct Status {
     pub codex_home: Option<String>,
     /// How much memory it has, in bytes, where the system says so.
     pub memory_bytes: Option<u64>,
+    /// How the export is, if there is one.
+    #[serde(default)]
+    pub export: Option<Report>,
     /// What became of the hooks, by event.
     #[serde(default)]
     pub hooks: Value,

@@ -29,6 +29,7 @@ use tokio::sync::Notify;
 use crate::agent::Redaction;
 use crate::clock;
 use crate::config::Config;
+use crate::export::{Exporter, Target};
 use crate::paths::Paths;
 use crate::platform;
 use crate::sensor::index::{Indexer, Limits};
@@ -98,10 +99,12 @@ pub fn run(
         let started = clock::monotonic();
         let (hooks, port) = (start(config, paths)?, config.port);
         let stop = Notify::new();
+        let export = |target: &Target| Exporter::start(target.clone(), paths.database());
+        let export = config.export.as_ref().map(export).transpose()?;
         let (history, paths) = (History::new(paths.database()), paths.clone());
         let folders = Folders::new(&paths);
         let routes =
-            Arc::new(Routes { hooks, history, folders, token, port, stop, paths, started });
+            Arc::new(Routes { export, hooks, history, folders, token, port, stop, paths, started });
         let reporting = tokio::spawn(report(Arc::clone(&routes)));
         announce(format!(
             "tma1 {} is listening on 127.0.0.1:{port}, with its data in {}.",

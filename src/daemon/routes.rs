@@ -21,6 +21,7 @@ use crate::daemon::history::History;
 use crate::daemon::hooks::{Hooks, Unusable};
 use crate::daemon::state::{self, Question};
 use crate::daemon::token::Token;
+use crate::export::Exporter;
 use crate::paths::Paths;
 use crate::platform::{self, SocketOwner};
 use crate::sensor::transcripts::Folders;
@@ -33,6 +34,8 @@ type HttpResponse = Response<Full<Bytes>>;
 /// What requests are answered from.
 #[derive(Debug)]
 pub(super) struct Routes {
+    /// The export, if there is one. It ends first.
+    pub export: Option<Exporter>,
     pub hooks: Hooks,
     pub history: History,
     /// Where the agents keep their sessions.
@@ -123,6 +126,7 @@ impl Routes {
             claude_config: Some(self.paths.claude_config.to_string_lossy().into_owned()),
             codex_home: Some(self.paths.codex_home.to_string_lossy().into_owned()),
             memory_bytes: platform::resident_memory(),
+            export: self.export.as_ref().map(Exporter::report),
             hooks: json!(self.hooks.counters().report()),
             store: self.history.overview().await,
         };

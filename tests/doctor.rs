@@ -53,6 +53,12 @@ fn each_fault_of_the_daemon_is_named_alone_and_mended() {
     prove(DAEMON);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn each_fault_of_the_service_is_named_alone_and_mended() {
+    prove(faults::SERVICE);
+}
+
 #[test]
 fn each_fault_of_the_store_is_named_alone_and_mended() {
     prove(STORE);

@@ -1,49 +1,23 @@
 //! The daemon as a service, with a manager that does what `systemctl --user` does with a unit.
 
-use std::os::unix::fs::PermissionsExt;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
+use tma1::clock;
 
 use crate::install::INSTALL;
 use crate::support::daemon::Daemon;
 use crate::support::home::TestHome;
+use crate::support::manager;
 use crate::support::npm::skip;
 use crate::support::process::Run;
 use crate::support::snapshot::assert_snapshot;
 use crate::support::tree;
 
 const LIMIT: Duration = Duration::from_secs(30);
-
-/// Writes down what it is told, and starts and ends what the unit says, as its one line of a command
-/// and its assignments read the same to a shell unless there are signs in them.
-const SYSTEMCTL: &str = r#"#!/bin/sh
-unit=${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user/tma1.service
-state=@STATE@
-echo "$*" >>"$state/calls"
-[ ! -e "$state/no-bus" ] || { echo "Failed to connect to bus: No medium found" >&2; exit 1; }
-case "$*" in
-"--user enable --now tma1.service")
-    [ ! -e "$state/broken" ] || { echo "Unit tma1.service has a bad setting" >&2; exit 1; }
-    eval "$(sed -n 's/^Environment=/export /p' "$unit")"
-    unset TMA1_PORT
-    eval "$(sed -n 's/^ExecStart=//p' "$unit") >/dev/null 2>&1 &"
-    echo $! >"$state/pid" ;;
-"--user disable --now tma1.service")
-    [ -e "$unit" ] || { echo "Unit file tma1.service does not exist." >&2; exit 1; }
-    if [ -e "$state/pid" ]; then
-        kill "$(cat "$state/pid")"
-        while kill -0 "$(cat "$state/pid")" 2>/dev/null; do sleep 0.05; done
-        rm "$state/pid"
-    fi ;;
-"--user is-active --quiet tma1.service")
-    [ -e "$state/pid" ] && kill -0 "$(cat "$state/pid")" 2>/dev/null ;;
-"--user show-environment" | "--user daemon-reload") ;;
-*) echo "Unknown command verb $*." >&2; exit 1 ;;
-esac
-"#;
 
 /// A home whose user has a manager of services.
 struct Managed {
@@ -57,10 +31,7 @@ impl Managed {
 
     fn of(home: TestHome) -> Self {
         let bin = home.root().join("manager");
-        fs_err::create_dir_all(&bin).unwrap();
-        let program = SYSTEMCTL.replace("@STATE@", &format!("'{}'", bin.display()));
-        fs_err::write(bin.join("systemctl"), program).unwrap();
-        fs_err::set_permissions(bin.join("systemctl"), PermissionsExt::from_mode(0o755)).unwrap();
+        manager::place(&bin);
         Self { home }
     }
 
@@ -73,10 +44,21 @@ impl Managed {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.home.tma1_command(&["service"]);
-        let path = format!("{}:/usr/bin:/bin", self.home.root().join("manager").display());
-        command.args(arguments).env("PATH", path);
+        let mut command = self.tma1_command(&["service"]);
+        command.args(arguments);
         command
+    }
+
+    /// A command of ours that can talk to the manager.
+    fn tma1_command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.home.tma1_command(arguments);
+        let path = format!("{}:/usr/bin:/bin", self.home.root().join("manager").display());
+        command.env("PATH", path);
+        command
+    }
+
+    fn tma1(&self, arguments: &[&str]) -> Run {
+        Run::of(&mut self.tma1_command(arguments), LIMIT)
     }
 
     fn run(&self, arguments: &[&str]) -> Run {
@@ -146,17 +128,15 @@ fn a_daemon_that_runs_makes_room_and_settings_go_with_the_service() {
     let _daemon = Daemon::start(&managed.home);
     fs_err::write(managed.home.home().join(".tma1/stopped"), "").unwrap();
     let mut command = managed.command(&["install"]);
-    command.env("TMA1_LOG", "debug").env("TMA1_GREPTIMEDB_PASSWORD", "hunter2");
+    command.env("TMA1_LOG", "debug").env("TMA1_GREPTIMEDB_URL", "http://127.0.0.1:1");
+    command.env("TMA1_GREPTIMEDB_USER", "dev").env("TMA1_GREPTIMEDB_PASSWORD", "hunter2");
     let run = Run::of(&mut command, LIMIT).succeeded();
-    assert!(
-        run.stderr.contains("TMA1_GREPTIMEDB_PASSWORD is a secret, so it is not in"),
-        "{run:?}"
-    );
+    assert_snapshot("service-secret", &run.stderr, &[]);
     assert_eq!(managed.status()["daemon_pid"], managed.pid());
     assert!(!managed.home.home().join(".tma1/stopped").exists());
     let unit = fs_err::read_to_string(managed.unit()).unwrap();
     assert!(
-        unit.contains("Environment=\"TMA1_LOG=debug\"\n") && !unit.contains("hunter2"),
+        unit.contains("Environment=\"TMA1_LOG=debug\"\n") && !unit.contains("GREPTIMEDB"),
         "{unit}"
     );
     // Another port: the unit changes, and the daemon with it.
@@ -168,6 +148,105 @@ fn a_daemon_that_runs_makes_room_and_settings_go_with_the_service() {
     let status: Value = serde_json::from_str(&status.stdout).unwrap();
     assert_eq!(status["port"], other.port());
     managed.run(&["uninstall"]).succeeded();
+}
+
+#[test]
+fn start_stop_and_restart_go_through_the_manager() {
+    let managed = Managed::new();
+    managed.run(&["install"]).succeeded();
+    let first = managed.pid();
+    managed.tma1(&["stop"]).succeeded();
+    // The daemon lets go of everything before its process is gone.
+    let deadline = clock::monotonic() + LIMIT;
+    while managed.status()["active"] == true && clock::monotonic() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let status = managed.status();
+    assert_eq!((&status["active"], &status["daemon_pid"]), (&false.into(), &Value::Null));
+
+    let port = managed.home.port();
+    let started = managed.tma1(&["start"]).succeeded();
+    let second = managed.pid();
+    assert_ne!(first, second);
+    let expected = format!("was started as a service (process {second}, port {port}).\n");
+    assert!(started.stdout.ends_with(&expected), "{started:?}");
+    let again = managed.tma1(&["start"]).succeeded();
+    assert!(again.stdout.contains(&format!("runs already (process {second}")), "{again:?}");
+
+    let restarted = managed.tma1(&["restart"]).succeeded();
+    let third = managed.pid();
+    assert!(restarted.stdout.contains(&format!("as a service (process {third}")), "{restarted:?}");
+    assert_eq!(managed.status()["daemon_pid"], third);
+
+    // For another data directory the service is not meant, nor where its manager is not.
+    let calls = managed.calls();
+    let mut other = managed.tma1_command(&["restart"]);
+    other.env("TMA1_DATA_DIR", managed.home.root().join("other"));
+    other.env("TMA1_PORT", TestHome::new().port().to_string());
+    let started = Run::of(&mut other, LIMIT).succeeded();
+    assert!(started.stdout.contains("was started (process"), "{started:?}");
+    let mut stop = managed.tma1_command(&["stop"]);
+    stop.env("TMA1_DATA_DIR", managed.home.root().join("other"));
+    Run::of(&mut stop, LIMIT).succeeded();
+    assert_eq!(managed.calls(), calls);
+
+    // A manager that does not want to is no reason to be without a daemon.
+    fs_err::write(managed.state("no-restart"), "").unwrap();
+    let restarted = managed.tma1(&["restart"]).succeeded();
+    assert!(restarted.stdout.contains("The daemon was started (process"), "{restarted:?}");
+    let warning = "warning: systemd refuses `systemctl --user restart tma1.service`: Unit \
+                   tma1.service is masked.; the daemon is started without it\n";
+    assert_eq!(restarted.stderr, warning);
+    managed.run(&["uninstall"]).succeeded();
+    managed.tma1(&["stop"]).succeeded();
+}
+
+#[test]
+fn the_service_ends_with_success_when_it_is_stopped_and_not_when_it_can_not_run() {
+    let home = TestHome::new();
+    let serve = || home.tma1_command(&["serve", "--detached"]);
+    let daemon = Daemon::start_command(&home, serve());
+    // By which systemd knows that it is not to start it again.
+    home.tma1(&["stop"]).succeeded();
+    assert_eq!(daemon.ended().code(), Some(0));
+    let stranger = TcpListener::bind((Ipv4Addr::LOCALHOST, home.port())).unwrap();
+    let run = Run::of(&mut serve(), LIMIT);
+    assert_eq!(run.status, Some(1));
+    drop(stranger);
+    // Whoever reads standard error, a user looks here.
+    let logged = home.tma1(&["logs"]).succeeded().stdout;
+    assert!(logged.contains("error: ") && logged.contains("hint: "), "{logged}");
+    assert!(logged.contains("is taken by another program"), "{logged}");
+}
+
+#[test]
+fn what_keeps_the_service_from_running_is_told_by_start() {
+    let managed = Managed::new();
+    managed.run(&["install"]).succeeded();
+    managed.tma1(&["stop"]).succeeded();
+    let stranger = TcpListener::bind((Ipv4Addr::LOCALHOST, managed.home.port())).unwrap();
+    let run = managed.tma1(&["start"]);
+    assert_eq!(run.status, Some(1));
+    assert!(run.stderr.contains("is taken by another program"), "{run:?}");
+    drop(stranger);
+    managed.tma1(&["start"]).succeeded();
+    managed.run(&["uninstall"]).succeeded();
+}
+
+#[test]
+fn the_unit_is_where_the_user_has_such_files() {
+    let managed = Managed::new();
+    let folder = managed.home.home().join("my config");
+    let with = |arguments: &[&str]| {
+        let mut command = managed.command(arguments);
+        command.env("XDG_CONFIG_HOME", &folder);
+        Run::of(&mut command, LIMIT).succeeded()
+    };
+    with(&["install"]);
+    assert!(folder.join("systemd/user/tma1.service").is_file());
+    assert!(!managed.unit().exists());
+    with(&["uninstall"]);
+    assert!(!folder.exists());
 }
 
 #[test]

@@ -34,6 +34,13 @@ const MORE_THREADS: usize = 8;
 /// What it may say, in bytes: a few lines a minute, whatever is sent to it.
 const MESSAGES: u64 = 64 * 1024;
 
+/// How much of the history is kept: little, so that it forgets events while others come.
+const KEPT: &str = "16MiB";
+
+/// What the history may take on the disk, in bytes: what is kept, and what four agents at full speed add
+/// in the minute until it is looked again whether that is too much.
+const HISTORY: u64 = (16 + 144) * 1024 * 1024;
+
 /// What the daemon has.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
@@ -123,7 +130,17 @@ impl Worker {
         if !number.is_multiple_of(3) {
             self.tell(&session, "SessionEnd", &json!({"reason": "other"}));
         }
+        self.look(number);
         self.misbehave(number);
+    }
+
+    /// What a user and an agent ask meanwhile, each of which reads the history.
+    fn look(&self, number: usize) {
+        let question =
+            ["/api/status", "/api/sessions", "/api/search?text=failed", "/api/anomalies"];
+        let question = question[number % question.len()];
+        let (status, answer) = http::request(self.port, "GET", question, b"").unwrap();
+        assert_eq!(status, 200, "{question}: {answer}");
     }
 
     fn write_transcript(&self, session: &str, turn: usize) {
@@ -143,7 +160,7 @@ impl Worker {
             |method, target, body: &[u8]| drop(http::request(self.port, method, target, body));
         match number % 4 {
             0 => ask("POST", "/api/hooks", b"no event"),
-            1 => ask("GET", "/api/status", b""),
+            1 => ask("GET", "/api/nothing", b""),
             2 => ask("POST", "/api/hooks?source=emacs", b"{}"),
             _ => {
                 let mut slow = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
@@ -161,7 +178,9 @@ fn half_an_hour_of_heavy_use_leaves_it_as_it_was() {
     assert!(
         Command::new("git").arg("init").arg("-q").arg(home.project()).status().unwrap().success()
     );
-    let daemon = Daemon::start(&home);
+    let mut serve = home.tma1_command(&["serve"]);
+    serve.env("TMA1_DATA_MAX", KEPT);
+    let daemon = Daemon::start_command(&home, serve);
     let events = EVENTS * scale();
     let samples: Vec<Vec<Sample>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..AGENTS)
@@ -196,15 +215,19 @@ fn half_an_hour_of_heavy_use_leaves_it_as_it_was() {
     let before = highest(|length| 0..length.div_ceil(3));
     let after = highest(|length| length - length.div_ceil(3)..length);
     let said = fs_err::metadata(home.tmp().join("daemon.log")).unwrap().len();
-    let stored = fs_err::metadata(home.home().join(".tma1/data/tma1.db")).unwrap().len();
+    let history = ["tma1.db", "tma1.db-wal"].map(|name| {
+        fs_err::metadata(home.home().join(".tma1/data").join(name)).map_or(0, |file| file.len())
+    });
+    let history: u64 = history.iter().sum();
     let report = format!(
-        "{} events: {before:?}, in the end {after:?}; {said} bytes of messages, {stored} bytes of log",
+        "{} events: {before:?}, in the end {after:?}; {said} bytes of messages, {history} of history",
         events * AGENTS
     );
     assert!(after.memory <= before.memory + MORE_MEMORY, "{report}");
     assert!(after.descriptors <= before.descriptors + MORE_DESCRIPTORS, "{report}");
     assert!(after.threads <= before.threads + MORE_THREADS, "{report}");
     assert!(said <= MESSAGES, "{report}");
+    assert!(history <= HISTORY, "{report}");
     assert_eq!(daemon.health()["events_lost"], 0, "{report}");
     say(&report);
 }

@@ -32,17 +32,27 @@ impl Failure {
             // Whoever read our output has read enough.
             return ExitStatus::Done;
         }
-        let label = console::style("error:").red().bold().for_stderr();
-        // Names of files are in them, which may hold anything.
-        printer.error_line(format_args!("{label} {}", printable(&self.error.to_string())));
-        for cause in self.error.chain().skip(1) {
-            printer.error_line(format_args!("  caused by: {}", printable(&cause.to_string())));
-        }
-        if let Some(hint) = &self.hint {
-            let label = console::style("hint:").cyan().bold().for_stderr();
-            printer.error_line(format_args!("{label} {}", printable(hint)));
-        }
+        let styled = |label: &str| match label {
+            "error:" => console::style("error:").red().bold().for_stderr().to_string(),
+            label => console::style(label).cyan().bold().for_stderr().to_string(),
+        };
+        printer.error_line(self.text(styled));
         ExitStatus::Failed
+    }
+
+    /// The same without colours, for a log.
+    pub(super) fn plain(&self) -> String {
+        self.text(str::to_owned)
+    }
+
+    fn text(&self, styled: impl Fn(&str) -> String) -> String {
+        // Names of files are in them, which may hold anything.
+        let mut lines =
+            vec![format!("{} {}", styled("error:"), printable(&self.error.to_string()))];
+        let causes = self.error.chain().skip(1);
+        lines.extend(causes.map(|it| format!("  caused by: {}", printable(&it.to_string()))));
+        lines.extend(self.hint.iter().map(|it| format!("{} {}", styled("hint:"), printable(it))));
+        lines.join("\n")
     }
 
     fn is_broken_pipe(&self) -> bool {

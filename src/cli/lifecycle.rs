@@ -1,6 +1,6 @@
 //! `tma1 start`, `stop` and `restart`: the daemon in the background.
 
-use crate::cli::{Context, ExitStatus, Failure, adapters};
+use crate::cli::{Context, ExitStatus, Failure, adapters, service};
 use crate::daemon::lifecycle::{self, Launcher, LifecycleError, Started};
 use crate::paths::Paths;
 
@@ -36,13 +36,29 @@ pub(super) fn restart(context: &Context) -> Result<ExitStatus, Failure> {
     run(context)
 }
 
+/// Starts the daemon: as the service, where that is installed for this very program.
 fn run(context: &Context) -> Result<ExitStatus, Failure> {
     let launcher = launcher(context, context.paths.clone(), context.config.port)?;
-    let (pid, how) = match launcher.start()? {
+    let service = service::starting(&launcher, context);
+    let mut as_service = "";
+    let started = launcher.start_by(|| {
+        match service.as_ref().map(service::Service::restart) {
+            Some(Ok(())) => {
+                as_service = " as a service";
+                return Ok(None);
+            }
+            Some(Err(error)) => context
+                .printer
+                .error_line(format_args!("warning: {error}; the daemon is started without it")),
+            None => {}
+        }
+        launcher.launch().map(Some)
+    })?;
+    let (pid, how) = match started {
         Started::Already(health) => (health.pid, "runs already".to_owned()),
-        Started::Now(health) => (health.pid, "was started".to_owned()),
+        Started::Now(health) => (health.pid, format!("was started{as_service}")),
         Started::InPlaceOf { version, health } => {
-            (health.pid, format!("was started in the place of version {version}"))
+            (health.pid, format!("was started{as_service} in the place of version {version}"))
         }
     };
     let port = launcher.port;

@@ -45,12 +45,18 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
         let announce = |ready| messages.line(format_args!("{ready} Ctrl-C ends it."));
         daemon::run(&config, &context.paths, announce, begun)
     };
-    messages.flush();
-    ended.map_err(|error| {
+    let ended = ended.map_err(|error| {
         let hint = error.hint();
         Failure::new(error, hint)
-    })?;
-    Ok(ExitStatus::Done)
+    });
+    if let (Err(failure), true) = (&ended, arguments.detached) {
+        // Standard error is the log, or where a manager of services hides it from `tma1 logs`.
+        messages.line(failure.plain());
+        messages.flush();
+        return Ok(ExitStatus::Failed);
+    }
+    messages.flush();
+    ended.map(|()| ExitStatus::Done)
 }
 
 /// Makes the hook scripts those of this version, and says which skills and commands are not. Those

@@ -1,6 +1,6 @@
 //! `tma1 service`: the daemon as a service of the user's session.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::cli::adapters::{self, Output};
 use crate::cli::{Context, ExitStatus, Failure};
 use crate::clock;
-use crate::daemon::lifecycle::{self, Presence};
+use crate::daemon::lifecycle::{self, Launcher, Presence};
 use crate::platform;
 use crate::process::{self, NoRun};
 use crate::setup::Task;
@@ -105,8 +105,21 @@ fn by_hand(context: &Context) -> Failure {
     Failure::new(error, Some(hint))
 }
 
+/// The service, if it is installed and starts what `launcher` would start, and its manager can be
+/// talked to.
+pub(super) fn starting<'a>(launcher: &Launcher, context: &'a Context) -> Option<Service<'a>> {
+    let manager = Manager::of_system()?;
+    let definition = manager.installed(&launcher.paths)?;
+    let real = |path: &Path| fs_err::canonicalize(path).ok();
+    let is_same = definition.is_of(&launcher.paths.root, launcher.port)
+        && real(&definition.program)? == real(&launcher.program)?;
+    let service = Service { manager, user: platform::current_user(), context };
+    (is_same && service.require_manager().is_ok()).then_some(service)
+}
+
 /// The service of this user.
-struct Service<'a> {
+#[derive(Debug)]
+pub(super) struct Service<'a> {
     manager: Manager,
     user: u32,
     context: &'a Context,
@@ -136,7 +149,8 @@ impl Service<'_> {
             let error = anyhow::anyhow!("{} stays as it is", definition.display());
             return Err(Failure::new(error, Some(note.reason.to_string())));
         }
-        let calls = if plan.is_empty() && self.is_active() == Some(true) {
+        // `launchd` calls active also what has ended.
+        let calls = if plan.is_empty() && self.is_active() == Some(true) && self.pid()?.is_some() {
             Vec::new()
         } else {
             self.manager.enable(&definition, self.user)
@@ -156,12 +170,7 @@ impl Service<'_> {
             context.printer.out(format_args!(
                 "{did} daemon runs as a service (process {pid}, port {port}).\n"
             ))?;
-            for name in service::secrets(&context.environment) {
-                context.printer.error_line(format_args!(
-                    "warning: {name} is a secret, so it is not in {}",
-                    context.paths.display(&definition)
-                ));
-            }
+            self.tell_withheld(&definition);
         }
         Ok(ExitStatus::Done)
     }
@@ -222,10 +231,7 @@ impl Service<'_> {
             && !plan.notes().iter().any(|note| note.path == definition)
             && !plan.changes().any(|change| change.path() == definition);
         let active = self.is_active();
-        let running = match Presence::of(&context.paths, context.config.port)? {
-            Presence::Running { health, .. } => Some(health.pid),
-            Presence::Silent(_) | Presence::Absent => None,
-        };
+        let running = self.pid()?;
         if arguments.json {
             let report = json!({
                 "manager": self.manager.name(), "definition": definition, "installed": installed,
@@ -239,7 +245,7 @@ impl Service<'_> {
                 (true, true) => file,
                 (true, false) => format!(
                     "{file}, which differs from what this version writes; \
-                     `tma1 service install` shows how"
+                     `tma1 service install --dry-run` shows how"
                 ),
             };
             let active = match active {
@@ -271,6 +277,26 @@ impl Service<'_> {
         let ran = if output.dry_run { "Would run" } else { "Ran" };
         calls.iter().try_for_each(|call| printer.out(format_args!("{ran} {call}\n")))?;
         Ok(())
+    }
+
+    /// Names the settings that the service does not get, and where the user can put them.
+    fn tell_withheld(&self, definition: &Path) {
+        let withheld = service::withheld(&self.context.environment);
+        if withheld.is_empty() {
+            return;
+        }
+        let how = match self.manager {
+            Manager::Systemd => {
+                "`systemctl --user edit tma1.service` takes them, as lines of `Environment=` below \
+                 `[Service]`; then `tma1 restart`"
+            }
+            Manager::Launchd => "`tma1 start` in a shell that has them runs the daemon with them",
+        };
+        self.context.printer.error_line(format_args!(
+            "warning: to keep a secret out of {}, the service does not get {}\nhint: {how}",
+            self.context.paths.display(definition),
+            withheld.join(", "),
+        ));
     }
 
     /// Fails if the manager can't be asked, with what to do instead.
@@ -305,13 +331,26 @@ impl Service<'_> {
         Err(anyhow::anyhow!("{} refuses `{call}`: {reason}", self.manager.name()))
     }
 
+    /// The process of the daemon, if it answers.
+    fn pid(&self) -> Result<Option<u32>, Failure> {
+        let (paths, port) = (&self.context.paths, self.context.config.port);
+        Ok(match Presence::of(paths, port)? {
+            Presence::Running { health, .. } => Some(health.pid),
+            Presence::Silent(_) | Presence::Absent => None,
+        })
+    }
+
+    /// Has the manager start the daemon by the definition that it knows.
+    pub(super) fn restart(&self) -> Result<(), anyhow::Error> {
+        self.ask(&self.manager.restart(self.user))
+    }
+
     /// Waits until the daemon answers, and gives its process.
     fn await_daemon(&self) -> Result<u32, Failure> {
-        let (paths, port) = (&self.context.paths, self.context.config.port);
         let deadline = clock::monotonic() + STARTING;
         loop {
-            if let Presence::Running { health, .. } = Presence::of(paths, port)? {
-                return Ok(health.pid);
+            if let Some(pid) = self.pid()? {
+                return Ok(pid);
             }
             if clock::monotonic() > deadline {
                 let error =

@@ -15,6 +15,7 @@ mod process;
 mod project;
 mod report;
 mod script;
+mod service;
 mod settings;
 mod store;
 mod subject;
@@ -37,6 +38,7 @@ pub fn examine(subject: &Subject<'_>) -> Vec<Finding> {
     thread::scope(|scope| {
         let mut families = vec![scope.spawn(|| system::check(subject))];
         families.push(scope.spawn(|| daemon::check(subject, &daemon)));
+        families.push(scope.spawn(|| vec![service::check(subject)]));
         families.push(scope.spawn(|| store::check(subject, &daemon)));
         for agent in &agents {
             let daemon = &daemon;

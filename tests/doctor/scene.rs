@@ -11,6 +11,8 @@ use tma1::setup::receipt::sha256;
 
 use crate::support::daemon::Daemon;
 use crate::support::home::TestHome;
+#[cfg(target_os = "linux")]
+use crate::support::manager;
 use crate::support::process::Run;
 use crate::support::tree::{Node, tree};
 
@@ -148,6 +150,16 @@ impl Scene {
     /// Starts the daemon where no hook looks for it.
     pub fn start_on_another_port(&mut self) {
         self.daemon = Some(start(&self.home, TestHome::new().port()));
+    }
+
+    /// Has the daemon run as a service, with a manager that obeys to the end of the test.
+    #[cfg(target_os = "linux")]
+    pub fn serve_by_manager(&mut self) {
+        let folder = self.home.root().join("manager");
+        manager::place(&folder);
+        self.path.push(folder);
+        self.daemon = None;
+        self.shell("tma1 service install").succeeded();
     }
 
     /// Takes another port for everything, as a user does whose port is taken.

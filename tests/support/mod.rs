@@ -6,6 +6,8 @@ pub mod disk;
 pub mod home;
 pub mod http;
 pub mod long_log;
+#[cfg(target_os = "linux")]
+pub mod manager;
 pub mod mcp;
 pub mod npm;
 pub mod process;

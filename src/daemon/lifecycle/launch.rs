@@ -50,7 +50,7 @@ pub struct Launcher {
 
 impl Launcher {
     /// Starts the daemon and does not wait for it. What it can't start for goes to its log.
-    pub(super) fn launch(&self) -> io::Result<Child> {
+    pub fn launch(&self) -> io::Result<Child> {
         let log = LogFile::open(self.paths.daemon_log())?.into_file();
         let mut command = Command::new(&self.program);
         command

@@ -32,6 +32,15 @@ pub enum Started {
 impl Launcher {
     /// Has the daemon run, in this version and on this port, and waits until it answers.
     pub fn start(&self) -> Result<Started, LifecycleError> {
+        self.start_by(|| self.launch().map(Some))
+    }
+
+    /// The same where `begin` starts it if there is none: as a child of ours, or through somebody
+    /// else.
+    pub fn start_by(
+        &self,
+        begin: impl FnOnce() -> io::Result<Option<Child>>,
+    ) -> Result<Started, LifecycleError> {
         let deadline = clock::monotonic() + PATIENCE;
         let mut replaced = None;
         loop {
@@ -47,7 +56,7 @@ impl Launcher {
                 Presence::Absent => break,
             }
         }
-        let started = self.launch_and_wait()?;
+        let started = self.begin_and_wait(begin)?;
         Ok(match (replaced, started) {
             (Some(version), Started::Now(health)) => Started::InPlaceOf { version, health },
             (_, started) => started,
@@ -61,23 +70,29 @@ impl Launcher {
         Err(LifecycleError::Elsewhere { pid: health.pid, port, wanted: self.port })
     }
 
-    fn launch_and_wait(&self) -> Result<Started, LifecycleError> {
+    fn begin_and_wait(
+        &self,
+        begin: impl FnOnce() -> io::Result<Option<Child>>,
+    ) -> Result<Started, LifecycleError> {
         let logged = self.log_length();
-        let mut child = self.launch()?;
+        let mut child = begin()?;
         let deadline = clock::monotonic() + PATIENCE;
         loop {
-            let ended = has_ended(&mut child)?;
+            let ended = child.as_mut().map_or(Ok(false), has_ended)?;
             if let Presence::Running { port, health } = Presence::of(&self.paths, self.port)? {
-                if health.pid == child.id() {
+                let is_new = child.as_ref().is_none_or(|child| child.id() == health.pid);
+                if is_new && port == self.port {
                     return Ok(Started::Now(health));
                 }
                 // Somebody else was faster.
                 return self.found(port, health);
             }
-            if ended {
-                return Err(LifecycleError::Ended(self.logged_since(logged)?));
-            }
-            wait(deadline, LifecycleError::Slow { pid: child.id() })?;
+            let late = match &child {
+                Some(child) if !ended => LifecycleError::Slow { pid: child.id() },
+                Some(_) => return Err(LifecycleError::Ended(self.logged_since(logged)?)),
+                None => LifecycleError::Ended(self.logged_since(logged).unwrap_or_default()),
+            };
+            wait(deadline, late)?;
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::setup::script::UnwritablePath;
-use crate::setup::service::{Call, HEAD, Service};
+use crate::setup::service::{Call, Definition, HEAD, Service};
 
 /// Under which name `launchd` knows the service.
 pub(super) const LABEL: &str = "ai.tma1.daemon";
@@ -77,6 +77,24 @@ fn escaped(text: &str) -> Result<String, UnwritablePath> {
     Ok(text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"))
 }
 
+/// What a property list of ours says.
+pub(super) fn read(list: &str) -> Option<Definition> {
+    let (_, arguments) = list.split_once("<key>ProgramArguments</key>")?;
+    let (arguments, _) = arguments.split_once("</array>")?;
+    let mut command = arguments.split("<string>").skip(1).filter_map(content);
+    let program = PathBuf::from(command.next()?);
+    let port = super::port(command)?;
+    let (_, data_dir) = list.split_once("<key>TMA1_DATA_DIR</key>")?;
+    let data_dir = content(data_dir.split_once("<string>")?.1)?.into();
+    Some(Definition { program, port, data_dir })
+}
+
+/// The text up to the end of its element.
+fn content(text: &str) -> Option<String> {
+    let (text, _) = text.split_once("</string>")?;
+    Some(text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,12 +118,27 @@ mod tests {
         fn a_text_reads_as_what_was_written_or_is_refused(text in "[^\0]{0,40}") {
             if let Ok(escaped) = escaped(&text) {
                 prop_assert!(!escaped.contains(['<', '>']));
-                let read = escaped.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-                prop_assert_eq!(read, text);
+                prop_assert_eq!(content(&format!("{escaped}</string>")), Some(text));
             } else {
                 let is_odd = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
                 prop_assert!(text.contains(is_odd));
             }
+        }
+
+        #[test]
+        fn what_was_written_is_read_again(
+            program in "/[^\0-\x1f\x7f-\u{9f}\u{fffe}\u{ffff}]{0,20}",
+            root in "/[^\0-\x1f\x7f-\u{9f}\u{fffe}\u{ffff}]{0,20}",
+            port: u16,
+        ) {
+            let service = Service {
+                program: &program,
+                arguments: ["serve", "--detached", "--port", &port.to_string()].map(str::to_owned),
+                environment: vec![("TMA1_DATA_DIR".to_owned(), root.clone())],
+            };
+            let definition = read(&property_list(&service).unwrap());
+            let expected = Definition { program: program.into(), port, data_dir: root.into() };
+            prop_assert_eq!(definition, Some(expected));
         }
     }
 }

@@ -23,6 +23,9 @@ const HEAD: &str = "Written by `tma1 service install`; `tma1 service uninstall` 
 /// Settings that the service has by other means, or that are not for it.
 const NOT_HANDED_ON: [&str; 3] = ["TMA1_DATA_DIR", "TMA1_PORT", "TMA1_NO_AUTOSTART"];
 
+/// How the settings of the export begin, which the daemon takes as a whole or not at all.
+const EXPORT: &str = "TMA1_GREPTIMEDB_";
+
 /// What starts the services of a user's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manager {
@@ -38,6 +41,29 @@ struct Service<'a> {
     program: &'a str,
     arguments: [String; 4],
     environment: Vec<(String, String)>,
+}
+
+/// What a definition on the disk says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// The program that it starts.
+    pub program: PathBuf,
+    /// Where that is to listen.
+    pub port: u16,
+    /// The data directory that it is to have.
+    pub data_dir: PathBuf,
+}
+
+impl Definition {
+    /// Whether it starts the daemon of `root` on `port`.
+    pub fn is_of(&self, root: &Path, port: u16) -> bool {
+        self.data_dir == root && self.port == port
+    }
+}
+
+/// The port among the words of a command.
+fn port(command: impl Iterator<Item = String>) -> Option<u16> {
+    command.skip_while(|word| word != "--port").nth(1)?.parse().ok()
 }
 
 /// A command that is given to the manager.
@@ -120,6 +146,15 @@ impl Manager {
         }
     }
 
+    /// Has it start the service that it knows. A process of it that is just ending is waited for, and
+    /// not taken for one that runs.
+    pub fn restart(self, user: u32) -> Call {
+        match self {
+            Self::Systemd => systemd::call(["restart", systemd::UNIT]),
+            Self::Launchd => launchd::call(["kickstart", "-k", &launchd::target(user)]),
+        }
+    }
+
     /// Has it end the service, and start it no more.
     pub fn disable(self, user: u32) -> Call {
         match self {
@@ -139,6 +174,22 @@ impl Manager {
             Self::Systemd => systemd::call(["is-active", "--quiet", systemd::UNIT]),
             Self::Launchd => launchd::call(["print", &launchd::target(user)]),
         }
+    }
+
+    /// What the text of a definition says; none if it is not one of ours.
+    pub fn read(self, definition: &str) -> Option<Definition> {
+        if !definition.contains(HEAD) {
+            return None;
+        }
+        match self {
+            Self::Systemd => systemd::read(definition),
+            Self::Launchd => launchd::read(definition),
+        }
+    }
+
+    /// What the definition of this user says, if there is one of ours.
+    pub fn installed(self, paths: &Paths) -> Option<Definition> {
+        self.read(&fs_err::read_to_string(self.definition(paths)).ok()?)
     }
 
     fn render(self, service: &Service<'_>) -> Result<String, UnwritablePath> {
@@ -170,23 +221,31 @@ pub fn artifacts(
 }
 
 /// Settings of ours that whoever installs the service has, and where the agents are. Secrets do not
-/// belong into a file that others may read.
+/// belong into a file that others may read, nor does what the daemon takes only together with one.
 fn handed_on(environment: &Environment) -> impl Iterator<Item = (String, String)> {
-    environment.variables().filter_map(|(name, value)| {
+    let withheld = withheld(environment);
+    environment.variables().filter_map(move |(name, value)| {
         let (name, value) = (name.to_str()?, value.to_str().filter(|value| !value.is_empty())?);
-        is_handed_on(name).then(|| (name.to_owned(), value.to_owned()))
+        let is_withheld = withheld.iter().any(|other| other == name);
+        (is_for_service(name) && !is_withheld).then(|| (name.to_owned(), value.to_owned()))
     })
 }
 
-fn is_handed_on(name: &str) -> bool {
+fn is_for_service(name: &str) -> bool {
     matches!(name, "CLAUDE_CONFIG_DIR" | "CODEX_HOME")
-        || name.starts_with("TMA1_") && !NOT_HANDED_ON.contains(&name) && !is_secret(name)
+        || name.starts_with("TMA1_") && !NOT_HANDED_ON.contains(&name)
 }
 
-/// Settings that the service does not get because they are secrets.
-pub fn secrets(environment: &Environment) -> Vec<String> {
+/// Settings that the service does not get because they are secrets, or of no use without one.
+pub fn withheld(environment: &Environment) -> Vec<String> {
+    let is_set = |name: &str| environment.get(name).is_some();
     let names = environment.variables().filter_map(|(name, _)| OsStr::to_str(name));
-    names.filter(|name| name.starts_with("TMA1_") && is_secret(name)).map(str::to_owned).collect()
+    let mut names: Vec<_> =
+        names.filter(|name| name.starts_with("TMA1_") && is_set(name)).map(str::to_owned).collect();
+    let is_export = |name: &str| name.starts_with(EXPORT);
+    let has_export_secret = names.iter().any(|name| is_export(name) && is_secret(name));
+    names.retain(|name| is_secret(name) || has_export_secret && is_export(name));
+    names
 }
 
 fn is_secret(name: &str) -> bool {
@@ -211,6 +270,27 @@ mod tests {
         let handed_on: Vec<_> = handed_on(&environment).collect();
         let expected = [("CODEX_HOME", "/c"), ("TMA1_LOG", "debug")];
         assert_eq!(handed_on, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        assert_eq!(secrets(&environment), ["TMA1_GREPTIMEDB_PASSWORD"]);
+        assert_eq!(withheld(&environment), ["TMA1_GREPTIMEDB_PASSWORD"]);
+    }
+
+    #[test]
+    fn an_export_that_needs_a_password_is_withheld_as_a_whole() {
+        let url = ("TMA1_GREPTIMEDB_URL", "http://127.0.0.1:4000");
+        let user = ("TMA1_GREPTIMEDB_USER", "dev");
+        let without = Environment::from_iter([url]);
+        assert_eq!(withheld(&without), [""; 0]);
+        assert_eq!(handed_on(&without).count(), 1);
+        let with = Environment::from_iter([url, user, ("TMA1_GREPTIMEDB_PASSWORD", "hunter2")]);
+        assert_eq!(handed_on(&with).count(), 0);
+        assert_eq!(withheld(&with).len(), 3);
+    }
+
+    #[test]
+    fn a_definition_of_somebody_else_is_none_of_ours() {
+        for manager in [Manager::Systemd, Manager::Launchd] {
+            for text in ["", HEAD, "[Service]\nExecStart=/bin/true\n"] {
+                assert_eq!(manager.read(text), None, "{text}");
+            }
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! A unit of `systemd --user`, by systemd.unit(5), systemd.service(5) and systemd.syntax(7).
 
-use crate::setup::service::{Call, HEAD, Service};
+use std::path::PathBuf;
+
+use crate::setup::service::{Call, Definition, HEAD, Service};
 
 /// The name of the unit.
 pub(super) const UNIT: &str = "tma1.service";
@@ -73,47 +75,82 @@ fn quoted(text: &str, dollar: Dollar) -> String {
     word
 }
 
+/// What a unit of ours says, whoever has changed other lines of it since.
+pub(super) fn read(unit: &str) -> Option<Definition> {
+    let command = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/env "))?;
+    let mut command = words(command, Dollar::Doubled)?.into_iter();
+    let program = PathBuf::from(command.next()?);
+    let port = super::port(command)?;
+    let variables = unit.lines().filter_map(|line| line.strip_prefix("Environment="));
+    let mut variables = variables.filter_map(|line| words(line, Dollar::Kept)).flatten();
+    let data_dir = variables.find_map(|it| it.strip_prefix("TMA1_DATA_DIR=").map(PathBuf::from))?;
+    Some(Definition { program, port, data_dir })
+}
+
+/// The words of a line, each in quotes as [`quoted`] makes them; none if there is anything else.
+fn words(line: &str, dollar: Dollar) -> Option<Vec<String>> {
+    let (mut words, mut rest) = (Vec::new(), line.trim_start().chars().peekable());
+    while rest.next_if_eq(&'"').is_some() {
+        let mut word = Vec::new();
+        loop {
+            match rest.next()? {
+                '"' => break,
+                '\\' => match rest.next()? {
+                    'n' => word.push(b'\n'),
+                    'x' => {
+                        let digits: String = rest.by_ref().take(2).collect();
+                        word.push(u8::from_str_radix(&digits, 16).ok()?);
+                    }
+                    c @ ('"' | '\\') => word.extend(c.to_string().bytes()),
+                    _ => return None,
+                },
+                c @ ('%' | '$') if c == '%' || dollar == Dollar::Doubled => {
+                    rest.next_if_eq(&c)?;
+                    word.extend(c.to_string().bytes());
+                }
+                c => word.extend(c.to_string().bytes()),
+            }
+        }
+        words.push(String::from_utf8(word).ok()?);
+        while rest.next_if_eq(&' ').is_some() {}
+    }
+    rest.next().is_none().then_some(words)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Reads a word as systemd.syntax(7) says that it is read: escapes of C within double quotes, then
-    /// specifiers, then variables.
-    fn read(word: &str, dollar: Dollar) -> String {
-        let inner = word.strip_prefix('"').unwrap().strip_suffix('"').unwrap();
-        let (mut bytes, mut rest) = (Vec::new(), inner.chars());
-        while let Some(c) = rest.next() {
-            assert!(c != '"' && !c.is_control(), "{word}");
-            if c != '\\' {
-                bytes.extend(c.to_string().bytes());
-                continue;
-            }
-            match rest.next().unwrap() {
-                'n' => bytes.push(b'\n'),
-                'x' => {
-                    let digits: String = rest.by_ref().take(2).collect();
-                    bytes.push(u8::from_str_radix(&digits, 16).unwrap());
-                }
-                c @ ('"' | '\\') => bytes.push(c as u8),
-                c => panic!("unknown escape {c}"),
-            }
-        }
-        let text = String::from_utf8(bytes).unwrap();
-        let without = |text: &str, sign: char| {
-            let doubled = sign.to_string().repeat(2);
-            assert!(!text.replace(&doubled, "").contains(sign), "{text}");
-            text.replace(&doubled, &sign.to_string())
-        };
-        let text = without(&text, '%');
-        if dollar == Dollar::Doubled { without(&text, '$') } else { text }
-    }
-
     proptest! {
         #[test]
         fn a_word_reads_as_what_was_written(text in "[^\0]{0,40}") {
             for dollar in [Dollar::Kept, Dollar::Doubled] {
-                prop_assert_eq!(read(&quoted(&text, dollar), dollar), text.as_str());
+                let word = quoted(&text, dollar);
+                prop_assert!(!word.contains(char::is_control));
+                prop_assert_eq!(words(&word, dollar), Some(vec![text.clone()]));
+            }
+        }
+
+        #[test]
+        fn what_was_written_is_read_again(program in "/[^\0]{0,20}", root in "/[^\0]{0,20}", port: u16) {
+            let service = Service {
+                program: &program,
+                arguments: ["serve", "--detached", "--port", &port.to_string()].map(str::to_owned),
+                environment: vec![("TMA1_DATA_DIR".to_owned(), root.clone())],
+            };
+            let definition = read(&unit(&service));
+            let expected = Definition { program: program.into(), port, data_dir: root.into() };
+            prop_assert_eq!(definition, Some(expected));
+        }
+
+        #[test]
+        fn any_other_unit_is_read_without_harm(text in "[\"\\\\%$x0-9a-f ]{0,30}") {
+            for dollar in [Dollar::Kept, Dollar::Doubled] {
+                if let Some(read) = words(&text, dollar) {
+                    let again: Vec<_> = read.iter().map(|word| quoted(word, dollar)).collect();
+                    prop_assert_eq!(words(&again.join(" "), dollar), Some(read));
+                }
             }
         }
     }

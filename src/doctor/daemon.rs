@@ -95,7 +95,7 @@ pub(super) fn check(subject: &Subject<'_>, daemon: &Daemon) -> Vec<Finding> {
     let report = report(subject);
     let memory = memory(report.as_ref().ok());
     found.extend([version(health), owner(subject, health), memory]);
-    found.push(token(subject, &report));
+    found.push(token(subject, daemon, &report));
     let report = report.ok();
     found.push(environment(subject, report.as_ref()));
     found.push(injection(report.as_ref()));
@@ -203,7 +203,7 @@ fn report(subject: &Subject<'_>) -> Result<Status, Untold> {
     }
 }
 
-fn token(subject: &Subject<'_>, report: &Result<Status, Untold>) -> Finding {
+fn token(subject: &Subject<'_>, daemon: &Daemon, report: &Result<Status, Untold>) -> Finding {
     const UNASKED: &str = "agents can't ask it what their sessions did";
     let check = Check::new("token");
     let name = subject.display(&subject.paths.token());
@@ -228,6 +228,9 @@ fn token(subject: &Subject<'_>, report: &Result<Status, Untold>) -> Finding {
                     .to_owned(),
             ),
         ),
+        Err(Untold::Failed) if daemon.is_other_version() => {
+            check.skipped("a daemon of another version need not say how it is")
+        }
         Err(Untold::Failed) => check.failure("the daemon does not say how it is", UNASKED, RESTART),
     }
 }

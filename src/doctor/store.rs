@@ -26,6 +26,9 @@ const AHEAD: Duration = Duration::from_secs(5 * 60);
 
 const FORGETS: &str = "the daemon does not start, or forgets what agents did when it ends";
 
+/// What moves a log aside that can't be opened, and keeps what can be read of it.
+const REPLACE: Fix = Fix::Tma1("restart");
+
 /// Looks at the log.
 pub(super) fn check(subject: &Subject<'_>, daemon: &Daemon) -> Vec<Finding> {
     let mut found = log(subject, daemon);
@@ -59,7 +62,7 @@ fn log(subject: &Subject<'_>, daemon: &Daemon) -> Vec<Finding> {
             check.failure(error.to_string(), FORGETS, Fix::ByHand(error.hint()))
         }
         Err(StoreError::Database { source, .. }) => {
-            check.failure(format!("{name} can't be read: {source}"), FORGETS, aside(&name))
+            check.failure(format!("{name} can't be read: {source}"), FORGETS, REPLACE)
         }
     }];
     if metadata.len() > LARGE {

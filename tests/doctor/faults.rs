@@ -563,7 +563,7 @@ pub const DAEMON: &[Fault] = &[
             s.environment.push(("CLAUDE_CONFIG_DIR", s.path("~/elsewhere")));
             s.shell("tma1 install --adapter claude-code --skip-project-files").succeeded();
         },
-        Hand(|s| s.environment.clear()),
+        Command,
     ),
     fault(
         "another tma1 on the PATH",
@@ -634,11 +634,18 @@ fn sql(scene: &Scene, statement: &str) {
 
 /// Moves the log out of the way, as is suggested.
 fn begin_anew(scene: &mut Scene) {
-    scene.daemon = None;
-    for file in ["", "-wal", "-shm"] {
-        drop(fs_err::remove_file(scene.path(&format!("{DATABASE}{file}"))));
-    }
-    scene.restart_daemon();
+    let commands = format!(
+        "tma1 stop && mkdir ~/aside && mv {DATABASE} ~/aside && rm -f {DATABASE}-* && tma1 start"
+    );
+    scene.shell(&commands).succeeded();
+}
+
+/// Has the daemon move the damaged log aside, as is suggested; it says so until it is started again.
+fn replace_log(scene: &mut Scene) {
+    scene.shell("tma1 restart").succeeded();
+    let told = scene.faults();
+    assert_eq!(told.names(), [("warning".to_owned(), "events".to_owned())], "{told:#?}");
+    scene.shell("tma1 restart").succeeded();
 }
 
 pub const STORE: &[Fault] = &[
@@ -649,7 +656,7 @@ pub const STORE: &[Fault] = &[
             sql(s, "PRAGMA wal_checkpoint(TRUNCATE)");
             s.write(DATABASE, "x".repeat(8192));
         },
-        Hand(begin_anew),
+        Hand(replace_log),
     ),
     fault(
         "a log of a later version",
@@ -657,7 +664,7 @@ pub const STORE: &[Fault] = &[
         |s| sql(s, "PRAGMA user_version = 99"),
         Hand(|s| sql(s, "PRAGMA user_version = 3")),
     ),
-    fault("a log that was removed", STORE_FAIL, |s| s.remove(DATABASE), Hand(begin_anew)),
+    fault("a log that was removed", STORE_FAIL, |s| s.remove(DATABASE), Command),
     fault(
         "a log with a damaged page",
         STORE_FAIL,

@@ -141,12 +141,6 @@ impl Scene {
         self.write(CONFIG, config);
     }
 
-    pub fn restart_daemon(&mut self) {
-        self.daemon = None;
-        self.stranger = None;
-        self.daemon = Some(start(&self.home, self.home.port()));
-    }
-
     /// Starts the daemon where no hook looks for it.
     pub fn start_on_another_port(&mut self) {
         self.daemon = Some(start(&self.home, TestHome::new().port()));

@@ -10,6 +10,8 @@ pub mod long_log;
 pub mod manager;
 pub mod mcp;
 pub mod npm;
+#[cfg(unix)]
+pub mod other_version;
 pub mod process;
 pub mod snapshot;
 #[cfg(unix)]

@@ -144,6 +144,25 @@ fn a_daemon_of_another_version_is_named_and_replaced_whatever_it_says_of_itself(
 }
 
 #[test]
+fn a_fix_of_one_thing_does_not_hide_what_else_has_vanished() {
+    let mut scene = Scene::healthy();
+    (SURROUNDINGS[0].make)(&mut scene);
+    scene.remove("~/.tma1/hooks/tma1-hook.sh");
+    assert_eq!(scene.faults().names().len(), 2);
+    scene.doctor(&["--fix", "--yes"]);
+    let expected = [("warning".to_owned(), "claude-code other-hooks".to_owned())];
+    assert_eq!(scene.faults().names(), expected);
+    // An entry of ours in the same file.
+    scene.edit(scene::SETTINGS, |it| {
+        drop(it["hooks"].as_object_mut().unwrap().remove("SessionEnd"));
+    });
+    scene.doctor(&["--fix", "--yes"]);
+    assert_eq!(scene.faults().names(), expected);
+    scene.shell("tma1 install --adapter claude-code --skip-project-files").succeeded();
+    assert_healthy(&scene, "what vanished", "");
+}
+
+#[test]
 fn without_an_install_there_is_one_thing_to_do() {
     let scene = Scene::uninstalled();
     let found = scene.faults();

@@ -74,7 +74,7 @@ fn mend(
     context: &Context,
 ) -> Result<bool, Failure> {
     let artifacts = artifacts(findings, subject, context)?;
-    let task = Task::Install(Options { force: false });
+    let task = Task::Install(Options { force: false, keeps_losses: true });
     let plan = task.plan(&artifacts, &context.paths)?;
     if plan.is_empty() {
         return Ok(false);

@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments, context: &Context) -> Result<ExitStatus
     };
     let site = adapters::site(context, &binary, project.as_deref());
     let artifacts = site.artifacts(&agents)?;
-    let task = Task::Install(Options { force: arguments.force });
+    let task = Task::Install(Options { force: arguments.force, ..Options::default() });
     let must_confirm = is_asking && !arguments.yes && arguments.output.talks();
     if must_confirm && !is_confirmed(task, &artifacts, context)? {
         return nothing_written(context);

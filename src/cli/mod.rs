@@ -68,7 +68,8 @@ enum Command {
     Uninstall(uninstall::Arguments),
     /// Start the daemon in the background.
     ///
-    /// Waits until it answers. A daemon of another version makes room for this one.
+    /// Waits until it answers. A daemon of another version makes room for this one. Where `tma1 service
+    /// install` was run, it is the service that is started.
     Start,
     /// End the daemon.
     ///

@@ -142,7 +142,7 @@ impl Service<'_> {
         let artifacts = self.artifacts()?;
         let definition = self.definition();
         self.require_manager()?;
-        let task = Task::Install(Options { force: arguments.force });
+        let task = Task::Install(Options { force: arguments.force, ..Options::default() });
         let plan = output.carry_out(task, &artifacts, context)?;
         if let Some(note) = plan.notes().iter().find(|note| note.path == definition && note.stays())
         {

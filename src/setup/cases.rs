@@ -20,7 +20,7 @@ use crate::setup::plan::Plan;
 use crate::setup::{InstallError, Task};
 use crate::snapshot::assert_snapshot;
 
-pub(super) const INSTALL: Task = Task::Install(Options { force: false });
+pub(super) const INSTALL: Task = Task::Install(Options { force: false, keeps_losses: false });
 
 pub(super) struct Home {
     pub(super) folder: TempDir,

@@ -97,7 +97,7 @@ pub fn refresh_scripts(
     Ok(())
 }
 
-const INSTALL: Task = Task::Install(Options { force: false });
+const INSTALL: Task = Task::Install(Options { force: false, keeps_losses: false });
 
 fn artifacts(
     agent: Agent,

@@ -29,6 +29,9 @@ const READABLE: u32 = 0o644;
 pub struct Options {
     /// Whether texts of ours that the user has changed are replaced.
     pub force: bool,
+    /// Whether what has vanished beside our entries is still remembered: an install that the user has
+    /// asked for takes the state of things for the wanted one, a repair of something else does not.
+    pub keeps_losses: bool,
 }
 
 /// Plans to put `artifacts` in place, and to keep a receipt of it.
@@ -44,7 +47,11 @@ pub(super) fn plan(
     for artifact in artifacts.iter().filter(|artifact| artifact.wanted) {
         let record = receipt.record(&artifact.path);
         let planned = plan_artifact(&mut plan, artifact, record, options, known);
-        match planned.map_err(|error| artifact.explained(error))? {
+        let mut planned = planned.map_err(|error| artifact.explained(error))?;
+        if let (true, Some(before)) = (options.keeps_losses, record) {
+            planned.keep_losses(&before.surroundings, &artifact.path);
+        }
+        match planned {
             Planned::Stays(reason) => plan.note(&artifact.path, reason),
             // A purge takes it by its name, so an uninstall needs to know nothing of it.
             Planned::InPlace(_) if artifact.is_kept() => {}
@@ -130,6 +137,15 @@ enum Planned {
     Stays(Reason),
     InPlace(Record),
     Change(Box<Change>, Record),
+}
+
+impl Planned {
+    /// Takes over what is lost of the surroundings `before` of the file at `path`.
+    fn keep_losses(&mut self, before: &Surroundings, path: &Path) {
+        if let Self::InPlace(record) | Self::Change(_, record) = self {
+            record.surroundings.keep_losses(before, path);
+        }
+    }
 }
 
 /// What is in place without a record was there before us, or its record is lost: all that is known is

@@ -68,13 +68,29 @@ impl Surroundings {
     /// The hooks that are not among `now` any more. One that was changed is none: there are still as many
     /// for its event.
     pub fn lost_hooks(&self, now: &BTreeMap<String, OtherHook>) -> Vec<&OtherHook> {
+        self.lost(now).map(|(_, hook)| hook).collect()
+    }
+
+    fn lost(
+        &self,
+        now: &BTreeMap<String, OtherHook>,
+    ) -> impl Iterator<Item = (&String, &OtherHook)> {
         let count = |hooks: &BTreeMap<String, OtherHook>, event: &str| {
             hooks.values().filter(|hook| hook.event == event).count()
         };
-        let lost = self.hooks.iter().filter(|(hash, hook)| {
+        self.hooks.iter().filter(move |(hash, hook)| {
             !now.contains_key(*hash) && count(now, &hook.event) < count(&self.hooks, &hook.event)
-        });
-        lost.map(|(_, hook)| hook).collect()
+        })
+    }
+
+    /// Remembers also what is lost of the surroundings `before` of the file at `path`.
+    pub(super) fn keep_losses(&mut self, before: &Self, path: &Path) {
+        if let Some(link) = before.lost_link(path) {
+            self.link = Some(link.to_owned());
+        }
+        let lost: Vec<_> =
+            before.lost(&self.hooks).map(|(hash, hook)| (hash.clone(), hook.clone())).collect();
+        self.hooks.extend(lost);
     }
 }
 
@@ -162,5 +178,18 @@ mod tests {
         assert_eq!(lost(&[a.clone(), b.clone()], &[a.clone(), c.clone()]), [""; 0]);
         assert_eq!(lost(std::slice::from_ref(&a), &[b, a.clone()]), [""; 0]);
         assert_eq!(lost(&[], &[c]), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_lost_stays_so_until_it_is_back() {
+        let of = |stop: &[Value]| Surroundings { link: None, hooks: hooks(&settings(stop)) };
+        let (a, b) = (command("a"), command("b"));
+        let before = of(&[a.clone(), b.clone()]);
+        for now in [vec![a.clone()], vec![], vec![b.clone()], vec![a.clone(), b.clone()]] {
+            let mut kept = of(&now);
+            kept.keep_losses(&before, Path::new("/none"));
+            let lost = |of: &Surroundings| of.lost_hooks(&hooks(&settings(&now))).len();
+            assert_eq!(lost(&kept), lost(&before), "{now:?}");
+        }
     }
 }

@@ -83,7 +83,7 @@ fn skills_that_are_out_of_date_are_named_with_what_mends_them() {
     for part in [
         "WARN",
         "adapter=\"claude-code\"",
-        "stale_files=2",
+        "stale_files=4",
         "fix=\"tma1 install --adapter claude-code\"",
     ] {
         assert!(warning.contains(part), "{part}: {warning}");

@@ -1,7 +1,8 @@
 //! A server that answers as GreptimeDB does, for what an exporter asks of it.
 //!
-//! What was recorded of a real one is answered word for word; everything else by the rules of its
-//! dialect. It stores rows by primary key and time, the last one that came wins.
+//! It keeps to the rules of its dialect, as they were measured; what was recorded of a real one tests
+//! its parser, and how answers are judged. It stores rows by primary key and time, the last one that
+//! came wins.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, BufReader, Write};

@@ -87,14 +87,21 @@ impl Indexer {
         if root.is_empty() {
             return news;
         }
-        let (reply, answered) = oneshot::channel();
+        let (reply, mut answered) = oneshot::channel();
+        if !starts {
+            // Nobody waits: what comes is kept for the next event, and not lost in a channel.
+            answered.close();
+        }
         let request =
             Request { root: root.to_owned(), at, at_once: starts, reply: Reply::News(reply) };
-        if self.requests.try_send(request).is_ok()
-            && starts
-            && let Ok(Ok(Some(observation))) = tokio::time::timeout(PATIENCE, answered).await
-        {
-            news.push(observation);
+        if self.requests.try_send(request).is_ok() && starts {
+            let in_time = tokio::time::timeout(PATIENCE, &mut answered).await;
+            let told = in_time.unwrap_or_else(|_| {
+                // From here on it is kept; what came in this moment is here.
+                answered.close();
+                Ok(answered.try_recv().ok().flatten())
+            });
+            news.extend(told.ok().flatten());
         }
         news
     }

@@ -160,6 +160,17 @@ fn place_binary(path: &Path) {
     fs_err::copy(built, path).unwrap();
 }
 
+/// The binary under test as a file of its own at `path`, and not as a link to one.
+///
+/// Where that is possible it is another name of the same file: what is being written can't be run, and
+/// what other tests start meanwhile may hold it open for a moment.
+pub fn place_binary_itself(path: &Path) {
+    let built = env!("CARGO_BIN_EXE_tma1");
+    if fs_err::hard_link(built, path).is_err() {
+        fs_err::copy(built, path).unwrap();
+    }
+}
+
 fn create_private_dir(path: &Path) {
     fs_err::create_dir(path).unwrap();
     #[cfg(unix)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::home::{TestHome, place_binary_itself};
+use crate::support::home::{TestHome, copy_binary};
 use crate::support::process::Run;
 use crate::support::snapshot::assert_snapshot;
 use crate::support::tree::tree;
@@ -134,7 +134,7 @@ fn a_program_in_a_build_folder_is_copied() {
     fs_err::create_dir_all(&build).unwrap();
     let tag = "Signature: 8a477f597d28d172789f06886806bc55\n";
     fs_err::write(home.home().join("target/CACHEDIR.TAG"), tag).unwrap();
-    place_binary_itself(&build.join("tma1"));
+    copy_binary(&build.join("tma1"));
     let run = |program| Run::of(home.command(program).args(INSTALL), Duration::from_secs(30));
     let said = run(build.join("tma1")).succeeded().stdout;
     assert!(said.contains("\nCreated ~/.tma1/bin/tma1\n"), "{said}");

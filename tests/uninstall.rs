@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::support::daemon::Daemon;
-use crate::support::home::{TestHome, place_binary_itself};
+use crate::support::home::{TestHome, copy_binary};
 use crate::support::process::Run;
 use crate::support::snapshot::assert_snapshot;
 use crate::support::tree::{Node, tree};
@@ -21,7 +21,7 @@ fn built(home: &TestHome) -> PathBuf {
     let signature = "Signature: 8a477f597d28d172789f06886806bc55\n";
     fs_err::write(folder.join("CACHEDIR.TAG"), signature).unwrap();
     let program = folder.join("tma1");
-    place_binary_itself(&program);
+    copy_binary(&program);
     program
 }
 

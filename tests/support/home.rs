@@ -160,15 +160,16 @@ fn place_binary(path: &Path) {
     fs_err::copy(built, path).unwrap();
 }
 
-/// The binary under test as a file of its own at `path`, and not as a link to one.
+/// A copy of the binary under test at `path`.
 ///
-/// Where that is possible it is another name of the same file: what is being written can't be run, and
-/// what other tests start meanwhile may hold it open for a moment.
-pub fn place_binary_itself(path: &Path) {
+/// Another process writes it: what this one had open for writing, a program that another test starts at
+/// that moment would hold open, and a file that is open for writing can't be run.
+pub fn copy_binary(path: &Path) {
     let built = env!("CARGO_BIN_EXE_tma1");
-    if fs_err::hard_link(built, path).is_err() {
-        fs_err::copy(built, path).unwrap();
-    }
+    #[cfg(unix)]
+    assert!(Command::new("cp").arg(built).arg(path).status().unwrap().success());
+    #[cfg(not(unix))]
+    fs_err::copy(built, path).unwrap();
 }
 
 fn create_private_dir(path: &Path) {

@@ -43,8 +43,26 @@ pub(super) const READ: [&str; 39] = [
     ".gitignore",
 ];
 
-/// Files whose presence tells something.
-pub(super) const SEEN: [&str; 38] = [
+/// Files of a project that tell about it, whatever it is made of.
+pub(super) const KEY_FILES: [&str; 14] = [
+    "README.md",
+    "README.rst",
+    "README",
+    "AGENTS.md",
+    "CLAUDE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "LICENSE",
+    "Dockerfile",
+    "compose.yaml",
+    "docker-compose.yml",
+    ".gitlab-ci.yml",
+    ".editorconfig",
+    ".pre-commit-config.yaml",
+];
+
+/// Files whose presence tells of what it is made.
+const SEEN: [&str; 27] = [
     "pnpm-lock.yaml",
     "bun.lock",
     "bun.lockb",
@@ -72,17 +90,6 @@ pub(super) const SEEN: [&str; 38] = [
     "phpunit.xml.dist",
     "artisan",
     "global.json",
-    "README.md",
-    "README.rst",
-    "README",
-    "AGENTS.md",
-    "CLAUDE.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "LICENSE",
-    "Dockerfile",
-    "compose.yaml",
-    "docker-compose.yml",
 ];
 
 /// Endings of files that are read.
@@ -129,7 +136,12 @@ pub(super) fn is_read(name: &str) -> bool {
 
 /// Whether a change of a file can change the index.
 pub(super) fn is_marker(name: &str) -> bool {
-    is_read(name) || SEEN.contains(&name)
+    is_read(name) || SEEN.contains(&name) || KEY_FILES.contains(&name)
+}
+
+/// The names of markers that have but one.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    READ.into_iter().chain(SEEN).chain(KEY_FILES)
 }
 
 /// Whether a folder is looked into. What it is beside tells whether `bin` is what was built: Rails has

@@ -39,24 +39,6 @@ const MAX_KEY_FILES: usize = 24;
 /// How long a path may be that an index names, in bytes.
 const MAX_PATH: usize = 200;
 
-/// Files of a project that tell about it, whatever it is made of.
-const KEY_FILES: [&str; 14] = [
-    "README.md",
-    "README.rst",
-    "README",
-    "AGENTS.md",
-    "CLAUDE.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "LICENSE",
-    "Dockerfile",
-    "compose.yaml",
-    "docker-compose.yml",
-    ".gitlab-ci.yml",
-    ".editorconfig",
-    ".pre-commit-config.yaml",
-];
-
 /// Endings of sources, for a project without a manifest.
 const SOURCES: [(&str, &str); 18] = [
     ("rs", "Rust"),
@@ -129,7 +111,7 @@ fn index(tree: &Tree) -> ProjectIndex {
         if folder.depth() == 0 {
             index.shape = shape(&finds);
             index.folders = names(folder.folders());
-            let key_files = KEY_FILES.into_iter().filter(|name| folder.has(name));
+            let key_files = markers::KEY_FILES.into_iter().filter(|name| folder.has(name));
             index.shape.key_files.extend(key_files.map(str::to_owned));
             index.shape.key_files.extend(pipelines(folder));
             index.shape.key_files.truncate(MAX_KEY_FILES);

@@ -141,7 +141,7 @@ impl Scanner<'_> {
             }
         }
         if left == 0 {
-            for name in markers::READ.into_iter().chain(markers::SEEN) {
+            for name in markers::names() {
                 let is_file = |metadata: std::fs::Metadata| metadata.is_file();
                 if fs_err::symlink_metadata(folder.join(name)).is_ok_and(is_file) {
                     listing.files.insert(name.to_owned());

@@ -4,9 +4,9 @@ use console::Style;
 
 use crate::cli::history::narrow::Narrow;
 use crate::cli::history::source::{Source, list};
-use crate::cli::history::{more, nothing_yet, print_json, print_page, words};
+use crate::cli::history::{nothing_yet, print_json, print_page, print_table, words};
 use crate::cli::table::{Cell, Layout, Table};
-use crate::cli::{Context, ExitStatus, Failure, pager};
+use crate::cli::{Context, ExitStatus, Failure};
 use crate::clock::{self, Local};
 use crate::history::{self, AnomaliesQuery, Emit};
 use crate::world::Severity;
@@ -40,11 +40,7 @@ pub(in crate::cli) fn run(arguments: &Arguments, context: &Context) -> Result<Ex
     if emits.is_empty() {
         return print_page("No agent was told of an anomaly.\n", context);
     }
-    let mut text = table(&emits, &local).render(pager::width());
-    if is_more {
-        text += &more(arguments.limit);
-    }
-    print_page(&text, context)
+    print_table(&table(&emits, &local), arguments.limit, is_more, context)
 }
 
 fn table(emits: &[Emit], local: &Local) -> Table {

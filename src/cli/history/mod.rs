@@ -29,6 +29,7 @@ pub(super) use show::run as show;
 
 use serde::Serialize;
 
+use crate::cli::table::Table;
 use crate::cli::{Context, ExitStatus, Failure, pager};
 use crate::history::HistoryError;
 
@@ -60,6 +61,20 @@ fn print_json<T: Serialize>(told: &T, context: &Context) -> Result<ExitStatus, F
 fn print_page(text: &str, context: &Context) -> Result<ExitStatus, Failure> {
     pager::page(text, context)?;
     Ok(ExitStatus::Done)
+}
+
+/// Prints a table of up to `limit` rows, and that it is not all if there are more.
+fn print_table(
+    table: &Table,
+    limit: usize,
+    is_more: bool,
+    context: &Context,
+) -> Result<ExitStatus, Failure> {
+    let mut text = table.render(pager::width());
+    if is_more {
+        text += &more(limit);
+    }
+    print_page(&text, context)
 }
 
 /// What is said below a list that is not all there is.

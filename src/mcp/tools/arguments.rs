@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::agent::Agent;
+use crate::history::HitKind;
 
 /// Arguments that can't be used, as the model reads it.
 #[derive(Debug, thiserror::Error)]
@@ -77,28 +78,7 @@ pub(super) struct SearchSessions {
     pub query: String,
     pub agent_source: Option<String>,
     pub project: Option<String>,
-    pub kind: Option<TextKind>,
+    pub kind: Option<HitKind>,
     pub since_min: Option<i64>,
     pub limit: Option<i64>,
-}
-
-/// What a text is.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum TextKind {
-    Prompt,
-    Answer,
-    Command,
-    Error,
-}
-
-impl TextKind {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Prompt => "prompt",
-            Self::Answer => "answer",
-            Self::Command => "command",
-            Self::Error => "error",
-        }
-    }
 }

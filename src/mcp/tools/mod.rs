@@ -19,7 +19,7 @@ use arguments::{
 
 use crate::agent::Agent;
 use crate::daemon::{DEFAULT_ACTIONS, MAX_ACTIONS};
-use crate::history::{MAX_PEER_MESSAGES, MAX_PEERS};
+use crate::history::{HitKind, MAX_PEER_MESSAGES, MAX_PEERS};
 use crate::mcp::caller::Caller;
 
 /// A tool, as the agent is told of it and as it is carried out.
@@ -200,7 +200,7 @@ const TOOLS: &[Spec] = &[
                 },
                 "kind": {
                     "type": "string",
-                    "enum": ["prompt", "answer", "command", "error"],
+                    "enum": HitKind::ALL,
                     "description": "Only texts of this kind.",
                 },
                 "since_min": minutes("Only what was said in the last minutes.", 0),
@@ -222,7 +222,7 @@ const TOOLS: &[Spec] = &[
             query.append_pair("text", &text);
             add(&mut query, "agent", agent.map(Agent::name));
             add(&mut query, "project", project);
-            add(&mut query, "kind", kind.map(arguments::TextKind::name));
+            add(&mut query, "kind", kind.map(HitKind::name));
             add(&mut query, "since", since_min.map(|minutes| format!("{}m", minutes.max(1))));
             add(&mut query, "limit", Some(limit.unwrap_or(10).clamp(1, 50)));
             Ok(format!("/api/search?{}", query.finish()))

@@ -5,7 +5,6 @@ use std::path::Path;
 use crate::doctor::finding::{Check, Finding, Fix};
 use crate::doctor::subject::Subject;
 use crate::platform;
-use crate::setup::receipt::Receipt;
 use crate::setup::service::Manager;
 
 const NOT_STARTED: &str = "no daemon that hooks find is started when you log in";
@@ -42,7 +41,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Finding {
 
 /// What writes it anew. One that the user has changed is replaced only if that is asked for.
 fn install(subject: &Subject<'_>, path: &Path) -> Fix {
-    let receipt = Receipt::read(&fs_err::read(subject.paths.receipt()).unwrap_or_default());
+    let receipt = subject.receipt();
     match (receipt.record(path), fs_err::read(path)) {
         (Some(record), Ok(bytes)) if record.wrote(&bytes) => Fix::Tma1("service install"),
         (Some(_), _) => Fix::Tma1("service install --force"),

@@ -53,6 +53,11 @@ impl Subject<'_> {
         self.paths.hooks().join(Script { agent, language: Language::of_system() }.file_name())
     }
 
+    /// What was installed, as far as the receipt tells.
+    pub(super) fn receipt(&self) -> Receipt {
+        Receipt::read(&fs_err::read(self.paths.receipt()).unwrap_or_default())
+    }
+
     /// The adapters that are looked at.
     pub(super) fn agents(&self) -> Vec<Agent> {
         match self.only {
@@ -65,8 +70,7 @@ impl Subject<'_> {
     pub(super) fn is_installed(&self, agent: Agent) -> bool {
         let script = self.script(agent);
         script.exists()
-            || fs_err::read(self.paths.receipt())
-                .is_ok_and(|receipt| Receipt::read(&receipt).record(&script).is_some())
+            || self.receipt().record(&script).is_some()
             || freshness::installed(self.paths, self.config.port)
                 .is_ok_and(|installed| installed.contains(&agent))
     }

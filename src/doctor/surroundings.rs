@@ -5,7 +5,6 @@ use std::path::Path;
 use crate::agent::Agent;
 use crate::doctor::finding::{Check, Finding, Fix};
 use crate::doctor::subject::Subject;
-use crate::setup::receipt::Receipt;
 use crate::setup::surroundings::hooks_of_others;
 
 /// How many hooks are named before the rest is counted.
@@ -17,7 +16,7 @@ pub(super) fn hooks(subject: &Subject<'_>, agent: Agent) -> Finding {
     let Some((path, entries)) = subject.hooks(agent) else {
         return check.skipped("the paths of this home can't be written into a command");
     };
-    let receipt = receipt(subject);
+    let receipt = subject.receipt();
     let Some(record) = receipt.record(&path) else {
         return check.skipped("it is not known what was there when tma1 was installed");
     };
@@ -48,7 +47,7 @@ pub(super) fn hooks(subject: &Subject<'_>, agent: Agent) -> Finding {
 /// Looks whether a link became a file.
 pub(super) fn links(subject: &Subject<'_>, agents: &[Agent]) -> Finding {
     let check = Check::new("links");
-    let receipt = receipt(subject);
+    let receipt = subject.receipt();
     let lost = receipt.files().find_map(|(path, record)| {
         Some((path, record.surroundings.lost_link(path)?)).filter(|(path, _)| path.exists())
     });
@@ -77,8 +76,4 @@ fn agent_of(path: &Path, subject: &Subject<'_>, agents: &[Agent]) -> Agent {
     let is_of_codex = path.starts_with(&subject.paths.codex_home);
     let agent = if is_of_codex { Agent::Codex } else { Agent::ClaudeCode };
     if agents.contains(&agent) { agent } else { agents.first().copied().unwrap_or(agent) }
-}
-
-fn receipt(subject: &Subject<'_>) -> Receipt {
-    Receipt::read(&fs_err::read(subject.paths.receipt()).unwrap_or_default())
 }

@@ -9,6 +9,7 @@
 //! `docs/architecture.md` has the map.
 
 pub mod agent;
+pub mod build;
 pub mod cli;
 pub mod clock;
 pub mod config;

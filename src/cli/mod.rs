@@ -3,6 +3,7 @@
 
 mod about;
 mod adapters;
+mod build;
 mod doctor;
 mod failure;
 mod history;
@@ -41,6 +42,8 @@ pub enum ExitStatus {
     Failed,
     /// Wrong usage.
     Usage,
+    /// As the command that was run.
+    OfCommand(u8),
 }
 
 impl From<ExitStatus> for ExitCode {
@@ -49,6 +52,7 @@ impl From<ExitStatus> for ExitCode {
             ExitStatus::Done => Self::from(0),
             ExitStatus::Failed => Self::from(1),
             ExitStatus::Usage => Self::from(2),
+            ExitStatus::OfCommand(status) => Self::from(status),
         }
     }
 }
@@ -79,6 +83,10 @@ enum Command {
     /// End the daemon if it runs, and start it in the background.
     Restart,
     Status(status::Arguments),
+    Build(build::Arguments),
+    /// Carry standard input over to standard output.
+    #[command(hide = true)]
+    Relay,
     Logs(logs::Arguments),
     Sessions(history::SessionsArguments),
     Show(history::ShowArguments),
@@ -163,6 +171,9 @@ fn run(command: Command, program: OsString, printer: Printer) -> Result<ExitStat
         Command::Completions(arguments) => about::completions(&arguments, printer),
         Command::Man => about::man(printer),
         Command::McpServe(arguments) => mcp_serve::run(&arguments, &context()?),
+        // It must not matter to the command what is wrong with our settings.
+        Command::Build(arguments) => Ok(build::run(&arguments, printer)),
+        Command::Relay => Ok(build::relay()),
         // It runs before every step of an agent, so nothing is resolved for it, and it never fails.
         Command::Hook(arguments) => Ok(hook::run(&arguments, printer)),
     }

@@ -87,6 +87,11 @@ pub struct Question<'a> {
 impl Question<'_> {
     /// Asks the daemon on `port`, unless it is another user's, who must not learn the token.
     pub fn ask(self, port: u16, deadline: Instant) -> io::Result<Response> {
+        self.ask_with(b"", port, deadline)
+    }
+
+    /// The same with a body.
+    pub fn ask_with(self, body: &[u8], port: u16, deadline: Instant) -> io::Result<Response> {
         let Self { method, target, token, paths } = self;
         let mut stream = connect(port, deadline)?;
         if !is_ours(port, paths)? {
@@ -97,10 +102,12 @@ impl Question<'_> {
             token.map(|token| format!("Authorization: Bearer {}\r\n", token.as_str()));
         let request = format!(
             "{method} {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\
-             {}Content-Length: 0\r\nConnection: close\r\n\r\n",
-            authorization.unwrap_or_default()
+             {}Content-Length: {}\r\nConnection: close\r\n\r\n",
+            authorization.unwrap_or_default(),
+            body.len()
         );
-        write_all(&mut stream, request.as_bytes(), deadline)?;
+        let request = [request.as_bytes(), body].concat();
+        write_all(&mut stream, &request, deadline)?;
         read_response(&mut stream, deadline)
     }
 }

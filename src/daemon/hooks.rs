@@ -1,6 +1,6 @@
 //! The way of a hook event: parsed, folded into the world, appended to the log, answered.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use crate::agent::{
 };
 use crate::clock::{self, Tally, Timestamp};
 use crate::config::Config;
+use crate::daemon::builds;
 use crate::daemon::callback::Callback;
 use crate::daemon::client::ContextAnswer;
 use crate::daemon::counters::{Counters, Outcome};
@@ -21,7 +22,7 @@ use crate::sensor::index::Indexer;
 use crate::sensor::observer::{Noted, Observer};
 use crate::sensor::project::Projects;
 use crate::sensor::views::Views;
-use crate::store::{Database, Entry, EventLog, Memory, StoreError};
+use crate::store::{BuildEntry, Database, Entry, EventLog, Memory, StoreError};
 use crate::world::{BuildStatus, Finding, Observation, SessionState, Settings, World};
 
 /// How long an answer waits for its event to be in the log. A hook waits 500 ms in all; a disk that
@@ -31,6 +32,7 @@ const LOG_WAIT: Duration = Duration::from_millis(150);
 /// How long, and how many, events are folded before the first answer.
 const REBUILD_TIME: Duration = Duration::from_millis(250);
 const MAX_REBUILT: i64 = 20_000;
+const MAX_REBUILT_BUILDS: i64 = 1_000;
 
 /// A larger payload is read on another thread, so that small ones are answered meanwhile.
 const LARGE: usize = 64 * 1024;
@@ -306,7 +308,22 @@ impl Hooks {
         self.world().sessions()
     }
 
-    fn world(&self) -> MutexGuard<'_, World> {
+    /// What knows which project a directory is in.
+    pub(super) fn projects(&self) -> Arc<Projects> {
+        Arc::clone(&self.projects)
+    }
+
+    /// How secrets are found; none if they are to stay.
+    pub(super) fn redaction(&self) -> Option<Arc<Redaction>> {
+        self.redaction.clone()
+    }
+
+    /// Where everything is logged.
+    pub(super) const fn log(&self) -> &EventLog {
+        &self.log
+    }
+
+    pub(super) fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -379,6 +396,8 @@ pub(super) struct Rebuilt {
 /// What comes of the events of the log.
 struct Folding {
     rebuilt: Rebuilt,
+    /// What persons have built, the earliest first.
+    builds: VecDeque<BuildEntry>,
     begun: HashSet<SessionKey>,
     injection: bool,
 }
@@ -387,7 +406,7 @@ impl Folding {
     fn new(settings: Settings, injection: bool) -> Self {
         let (world, views) = (World::new(settings), Views::default());
         let rebuilt = Rebuilt { world, views, transcripts: Vec::new() };
-        Self { rebuilt, begun: HashSet::new(), injection }
+        Self { rebuilt, builds: VecDeque::new(), begun: HashSet::new(), injection }
     }
 
     fn take(&mut self, entry: Entry, projects: &Projects) {
@@ -402,6 +421,13 @@ impl Folding {
             .unwrap_or_else(|| projects.root_of(&event.cwd));
         let noted = entry.observed.and_then(|noted| serde_json::from_str(&noted).ok());
         let noted: Vec<Noted> = noted.unwrap_or_default();
+        // Builds that persons ran in between.
+        while self.builds.front().is_some_and(|build| build.at <= entry.at)
+            && let Some(build) = self.builds.pop_front()
+        {
+            let at = build.at;
+            world.observe(&builds::observed(build), at);
+        }
         fold(world, &event, &root, &noted, entry.at);
         if let Some(transcript) = &event.transcript
             && self.begun.insert(event.session.clone())
@@ -432,11 +458,16 @@ pub(super) fn rebuild(
     injection: bool,
 ) -> Result<Rebuilt, StoreError> {
     let mut folding = Folding::new(settings, injection);
+    folding.builds = database.builds_since(since, MAX_REBUILT_BUILDS)?.into();
     let deadline = clock::monotonic() + REBUILD_TIME;
     let incomplete = database.latest_sessions(since, MAX_REBUILT, |entry| {
         folding.take(entry, projects);
         clock::monotonic() < deadline
     })?;
+    for build in std::mem::take(&mut folding.builds) {
+        let at = build.at;
+        folding.rebuilt.world.observe(&builds::observed(build), at);
+    }
     for key in &incomplete {
         folding.rebuilt.world.forget(key);
     }

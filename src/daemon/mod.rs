@@ -2,6 +2,7 @@
 
 mod access;
 mod agent_api;
+mod builds;
 mod callback;
 pub mod client;
 mod counters;

@@ -16,6 +16,7 @@ use crate::clock;
 use crate::daemon::MAX_EVENT_BYTES;
 use crate::daemon::access::{self, Refusal};
 use crate::daemon::agent_api;
+use crate::daemon::builds::MAX_MESSAGE_BYTES;
 use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION, Status};
 use crate::daemon::history::History;
 use crate::daemon::hooks::{Hooks, Unusable};
@@ -78,6 +79,7 @@ impl Routes {
                 let reply = event(hooks, head.uri.query().unwrap_or_default(), body).await;
                 content(StatusCode::OK, reply.content_type(), reply.into_body())
             }
+            ("/api/builds", &Method::POST) => build(hooks, body).await,
             ("/api/session-state", &Method::GET) => {
                 session_state(hooks, head.uri.query().unwrap_or_default())
             }
@@ -90,7 +92,7 @@ impl Routes {
                 self.stop.notify_one();
                 content(StatusCode::OK, "application/json", json!({"stopping": true}).to_string())
             }
-            ("/api/hooks" | "/api/stop", _) => not_allowed("POST"),
+            ("/api/builds" | "/api/hooks" | "/api/stop", _) => not_allowed("POST"),
             (path, &Method::GET) if agent_api::has(path) => {
                 let query = head.uri.query().unwrap_or_default();
                 let (status, told) =
@@ -187,6 +189,21 @@ async fn project_state(hooks: &Hooks, query: &str) -> HttpResponse {
         Some(Ok(state)) => content(StatusCode::OK, "application/json", state),
         Some(Err(error)) => failure(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
         None => failure(StatusCode::NOT_FOUND, "there is no project that could be looked at"),
+    }
+}
+
+/// Takes what `tma1 build` tells.
+async fn build(hooks: &Hooks, body: Incoming) -> HttpResponse {
+    let body = Limited::new(body, MAX_MESSAGE_BYTES).collect();
+    let Ok(Ok(body)) = tokio::time::timeout(BODY_TIMEOUT, body).await else {
+        return failure(StatusCode::BAD_REQUEST, "the body is too large, or did not arrive");
+    };
+    match serde_json::from_slice(&body.to_bytes()) {
+        Ok(message) => {
+            hooks.take_build(message).await;
+            content(StatusCode::OK, "application/json", json!({"taken": true}).to_string())
+        }
+        Err(error) => failure(StatusCode::BAD_REQUEST, &error.to_string()),
     }
 }
 

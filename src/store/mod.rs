@@ -3,6 +3,7 @@
 //! The world is rebuilt from it after a restart. One thread writes; it groups what has queued up
 //! into one transaction and acknowledges an event when it is in the database.
 
+mod builds;
 mod entry;
 mod inspection;
 mod recovery;
@@ -19,6 +20,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+pub use builds::{BuildEntry, WRAPPER};
 pub use entry::Entry;
 pub use inspection::{Inspection, inspect};
 pub use recovery::Opened;

@@ -13,7 +13,7 @@ use crate::clock::{self, Tally};
 use crate::store::recovery::{Opened, is_damage};
 use crate::store::rows::Rows;
 use crate::store::upkeep::{self, Upkeep};
-use crate::store::{Database, Entry, Retention};
+use crate::store::{BuildEntry, Database, Entry, Retention};
 
 /// How many entries may wait for the writer, and how many bytes of payload. Beyond it entries are
 /// dropped and counted: memory is bounded, and an agent never waits for a disk that has stalled.
@@ -67,19 +67,34 @@ impl Counts {
     }
 }
 
+/// What goes into the log.
+enum Item {
+    Event(Entry),
+    Build(BuildEntry),
+}
+
+impl Item {
+    fn size(&self) -> usize {
+        match self {
+            Self::Event(entry) => entry.size(),
+            Self::Build(entry) => entry.size(),
+        }
+    }
+}
+
 /// An entry on its way into the database. Dropped before it is there, for whatever reason, it counts
 /// as lost.
 struct Queued {
-    entry: Entry,
+    item: Item,
     written: Option<oneshot::Sender<()>>,
     counts: Arc<Counts>,
 }
 
 impl Queued {
-    fn new(entry: Entry, written: oneshot::Sender<()>, counts: &Arc<Counts>) -> Self {
+    fn new(item: Item, written: oneshot::Sender<()>, counts: &Arc<Counts>) -> Self {
         counts.queued.fetch_add(1, Ordering::Relaxed);
-        counts.queued_bytes.fetch_add(entry.size(), Ordering::Relaxed);
-        Self { entry, written: Some(written), counts: Arc::clone(counts) }
+        counts.queued_bytes.fetch_add(item.size(), Ordering::Relaxed);
+        Self { item, written: Some(written), counts: Arc::clone(counts) }
     }
 
     fn acknowledge(mut self) {
@@ -91,7 +106,7 @@ impl Queued {
 impl Drop for Queued {
     fn drop(&mut self) {
         self.counts.queued.fetch_sub(1, Ordering::Relaxed);
-        self.counts.queued_bytes.fetch_sub(self.entry.size(), Ordering::Relaxed);
+        self.counts.queued_bytes.fetch_sub(self.item.size(), Ordering::Relaxed);
         if self.written.is_some() {
             self.counts.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -141,8 +156,17 @@ impl EventLog {
     ///
     /// The receiver completes when the entry is in the database, and fails if it is lost.
     pub fn append(&self, entry: Entry) -> oneshot::Receiver<()> {
+        self.queue(Item::Event(entry))
+    }
+
+    /// The same with an entry of a build.
+    pub fn append_build(&self, entry: BuildEntry) -> oneshot::Receiver<()> {
+        self.queue(Item::Build(entry))
+    }
+
+    fn queue(&self, item: Item) -> oneshot::Receiver<()> {
         let (written, acknowledged) = oneshot::channel();
-        let queued = Queued::new(entry, written, &self.counts);
+        let queued = Queued::new(item, written, &self.counts);
         if self.counts.queued_bytes.load(Ordering::Relaxed) <= MAX_QUEUED_BYTES
             && let Some(queue) = &self.queue
         {
@@ -301,8 +325,13 @@ fn try_write(database: &mut Database, group: &[Queued]) -> rusqlite::Result<()> 
     let transaction =
         database.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for queued in group {
-        queued.entry.insert(&transaction, None)?;
-        Rows::derive(&queued.entry).insert(&transaction)?;
+        match &queued.item {
+            Item::Event(entry) => {
+                entry.insert(&transaction, None)?;
+                Rows::derive(entry).insert(&transaction)?;
+            }
+            Item::Build(entry) => entry.insert(&transaction)?,
+        }
     }
     transaction.commit()
 }

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::agent::{Purpose, SessionKey};
+use crate::agent::Purpose;
 use crate::clock::Timestamp;
 use crate::world::builds::{Build, Builds};
 use crate::world::outcome::Outcome;
@@ -33,8 +33,11 @@ struct BuildState {
     /// Where it runs, if that is not the root of the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     directory: Option<String>,
-    agent: &'static str,
-    session: String,
+    /// Whose call it was; none of a person, who runs it with `tma1 build`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
     /// `running`, `succeeded`, `failed`, `interrupted` or `unknown`.
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +89,6 @@ fn tag_of(build: &Build) -> &'static str {
 impl BuildState {
     fn of(build: &Build, session: &Session, now: Timestamp) -> Self {
         let (project, end) = (&session.project, build.end.as_ref());
-        let SessionKey { agent, id } = &build.by;
         let (state, exit_code) = match end.map(|end| end.outcome) {
             None => ("running", None),
             Some(Outcome::Succeeded) => ("succeeded", Some(0)),
@@ -100,8 +102,8 @@ impl BuildState {
             command: value::command(&build.command.text),
             tag: tag_of(build),
             directory: project.other_directory(&build.command.directory).map(value::path),
-            agent: agent.name(),
-            session: value::short_id(id),
+            agent: build.by.as_ref().map(|by| by.agent.name()),
+            session: build.by.as_ref().map(|by| value::short_id(&by.id)),
             state,
             exit_code,
             ended_ago_s: end.map(|end| now.since(end.at).as_secs()),

@@ -19,9 +19,11 @@ pub(super) struct Builds(VecDeque<Build>);
 /// One build or run of the tests.
 #[derive(Debug)]
 pub(super) struct Build {
-    /// Who began it.
-    pub by: SessionKey,
+    /// The session whose call began it; none if a person did.
+    pub by: Option<SessionKey>,
     call: Option<String>,
+    /// By which `tma1 build` knows it, if that runs it.
+    wrapper: Option<String>,
     /// The command.
     pub command: Command,
     /// None while it is running.
@@ -42,14 +44,79 @@ pub(super) struct End {
 impl Builds {
     /// A session begins a build with the call `call`; its end may have been told before.
     pub(super) fn begin(&mut self, by: &SessionKey, call: Option<&String>, command: &Command) {
-        if call.is_some() && self.0.iter().any(|it| it.by == *by && it.call.as_ref() == call) {
+        let is_it = |it: &Build| it.by.as_ref() == Some(by) && it.call.as_ref() == call;
+        if call.is_some() && self.0.iter().any(is_it) {
             return;
         }
+        let (by, call, command) = (Some(by.clone()), call.cloned(), command.clone());
+        self.push(Build { by, call, wrapper: None, command, end: None });
+    }
+
+    fn push(&mut self, build: Build) {
         if self.0.len() >= MAX_BUILDS {
             self.0.pop_front();
         }
-        let (by, call, command) = (by.clone(), call.cloned(), command.clone());
-        self.0.push_back(Build { by, call, command, end: None });
+        self.0.push_back(build);
+    }
+
+    /// `tma1 build` begins to run a command as `wrapper`. If it is a call of a session that has it do so,
+    /// that call is the build: it tells how it goes.
+    pub(super) fn begin_wrapped(
+        &mut self,
+        wrapper: &str,
+        session: Option<&SessionKey>,
+        command: &Command,
+    ) {
+        let runs_it = |build: &&mut Build| {
+            let is_its = session.is_some() && build.by.as_ref() == session;
+            let (whole, own) = (&build.command, command);
+            build.by.is_some()
+                && build.end.is_none()
+                && build.wrapper.is_none()
+                && (whole.identity() == own.identity() || is_its && whole.text.contains(&own.text))
+        };
+        if self.wrapped(wrapper).is_some() {
+            return;
+        }
+        if let Some(build) = self.0.iter_mut().rev().find(runs_it) {
+            build.wrapper = Some(wrapper.to_owned());
+            return;
+        }
+        let (wrapper, command) = (Some(wrapper.to_owned()), command.clone());
+        self.push(Build { by: None, call: None, wrapper, command, end: None });
+    }
+
+    /// Whether a call of a session is what `tma1 build` runs as `wrapper`.
+    pub(super) fn is_of_call(&self, wrapper: &str) -> bool {
+        self.wrapped(wrapper).is_some_and(|build| build.by.is_some())
+    }
+
+    /// A command that `tma1 build` runs has ended, or stands so: one that goes on has several ends.
+    pub(super) fn end_wrapped(
+        &mut self,
+        wrapper: &str,
+        command: &Command,
+        outcome: Outcome,
+        report: &Report,
+        at: Timestamp,
+    ) {
+        if self.wrapped(wrapper).is_none_or(|build| build.end.is_some()) {
+            let (wrapper, command) = (Some(wrapper.to_owned()), command.clone());
+            self.push(Build { by: None, call: None, wrapper, command, end: None });
+        }
+        let is_it = |build: &&mut Build| build.wrapper.as_deref() == Some(wrapper);
+        if let Some(build) = self.0.iter_mut().rev().find(is_it) {
+            build.end = Some(End { at, outcome, report: brief(report) });
+        }
+    }
+
+    /// Whether a command that `tma1 build` runs has said how it stands, or ended.
+    pub(super) fn has_told(&self, wrapper: &str) -> bool {
+        self.wrapped(wrapper).is_some_and(|build| build.end.is_some())
+    }
+
+    fn wrapped(&self, wrapper: &str) -> Option<&Build> {
+        self.0.iter().rfind(|build| build.wrapper.as_deref() == Some(wrapper))
     }
 
     /// A build has ended. One whose beginning was not told is the latest.
@@ -64,7 +131,7 @@ impl Builds {
     ) {
         // One that was given up for interrupted may have been late.
         let is_it = |build: &Build| {
-            build.by == *by
+            build.by.as_ref() == Some(by)
                 && build.call.as_ref() == call
                 && (call.is_some() || (build.end.is_none() && build.command == *command))
         };
@@ -81,7 +148,7 @@ impl Builds {
         for build in &mut self.0 {
             if let Some(end) = &mut build.end
                 && end.outcome == Outcome::Unknown
-                && build.by == *by
+                && build.by.as_ref() == Some(by)
                 && build.call.as_ref() == Some(call)
             {
                 end.outcome = build.command.status_of_exit(exit_code).into();
@@ -98,7 +165,7 @@ impl Builds {
     ) {
         for build in &mut self.0 {
             let is_over = !build.call.as_deref().is_some_and(&goes_on);
-            if build.end.is_none() && build.by == *by && is_over {
+            if build.end.is_none() && build.by.as_ref() == Some(by) && is_over {
                 let report = Report::default();
                 build.end = Some(End { at, outcome: Outcome::Interrupted, report });
             }

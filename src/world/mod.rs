@@ -25,7 +25,7 @@ mod value;
 use std::collections::HashMap;
 
 use crate::agent::{
-    Agent, Command, EventKind, HookEvent, Purpose, SessionKey, ToolAction, ToolResult,
+    Agent, Command, EventKind, HookEvent, Purpose, Report, SessionKey, ToolAction, ToolResult,
 };
 use crate::clock::Timestamp;
 use anomaly::Route;
@@ -35,7 +35,7 @@ use builds::Builds;
 pub use calls::RECENT_ACTIONS;
 use files::{Author, Change};
 pub use files::{OWN_FILE, is_own_file};
-pub use observation::{Observation, Usage};
+pub use observation::{Observation, Usage, WrappedBuild, WrappedEnd};
 use outcome::Outcome;
 use project::Project;
 pub use project_index::{Member, ProjectIndex, Shape, TestRunner};
@@ -188,6 +188,14 @@ impl World {
                     session.pressed_since = is_pressed.then(|| since.unwrap_or(at));
                 }
             }
+            Observation::BuildBegan { root, build } => {
+                let command = Command::of_build(&build.command, &build.cwd);
+                let builds = builds_of(&mut self.builds, &Project::new(root));
+                builds.begin_wrapped(&build.id, build.session.as_ref(), &command);
+            }
+            Observation::BuildTold { root, build, end, said } => {
+                self.note_wrapped(root, build, *end, said, at);
+            }
             Observation::Indexed { root, index } => self.indexes.put(root, (**index).clone()),
             Observation::CommandEnded { session: key, call_id, exit_code } => {
                 if let Some(session) = self.sessions.get_mut(key)
@@ -197,6 +205,39 @@ impl World {
                     builds.resolve(key, call_id, *exit_code);
                 }
             }
+        }
+    }
+
+    /// Whether what `tma1 build` runs as `id` in the project at `root` is a call of a session, whose hooks
+    /// tell of it.
+    pub fn is_build_of_call(&self, root: &str, id: &str) -> bool {
+        self.builds.get(root).is_some_and(|builds| builds.is_of_call(id))
+    }
+
+    /// A command that `tma1 build` runs has ended or stands so. It is told to everyone in the project,
+    /// unless a call of a session tells it.
+    fn note_wrapped(
+        &mut self,
+        root: &str,
+        build: &WrappedBuild,
+        end: WrappedEnd,
+        said: &[String],
+        at: Timestamp,
+    ) {
+        let project = Project::new(root);
+        let command = Command::of_build(&build.command, &build.cwd);
+        let builds = builds_of(&mut self.builds, &project);
+        let outcome = Outcome::of_wrapped(end, &command);
+        // What goes on and has said how it stands says no more by its being ended.
+        let is_over = outcome == Outcome::Interrupted && builds.has_told(&build.id);
+        if is_over || builds.is_of_call(&build.id) {
+            return;
+        }
+        let report = Report::of_lines(said);
+        builds.end_wrapped(&build.id, &command, outcome, &report, at);
+        let sessions = self.sessions.values_mut();
+        for session in sessions.filter(|session| session.project == project) {
+            session.note_run(&command, None, &report, outcome, at);
         }
     }
 

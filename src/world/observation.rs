@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::SessionKey;
+use crate::agent::{Command, SessionKey};
 use crate::world::ProjectIndex;
+use crate::world::outcome::Outcome;
 
 /// Something that a sensor has seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +56,24 @@ pub enum Observation {
         /// Its exit status.
         exit_code: i64,
     },
+    /// A command that `tma1 build` runs has begun.
+    BuildBegan {
+        /// The root of the project.
+        root: String,
+        /// The command.
+        build: WrappedBuild,
+    },
+    /// A command that `tma1 build` runs has ended, or has said how it stands.
+    BuildTold {
+        /// The root of the project.
+        root: String,
+        /// The command.
+        build: WrappedBuild,
+        /// How it ended or stands.
+        end: WrappedEnd,
+        /// What it said that matters.
+        said: Vec<String>,
+    },
     /// A project was indexed for the first time, or its index is another one now.
     Indexed {
         /// The root of the project.
@@ -68,6 +87,46 @@ impl Observation {
     /// Whether it is about a file of a project, and not about what a transcript tells.
     pub const fn is_of_file(&self) -> bool {
         matches!(self, Self::ExternalChange { .. } | Self::OwnChange { .. } | Self::Edited { .. })
+    }
+}
+
+/// A command that `tma1 build` runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrappedBuild {
+    /// What tells this run from others.
+    pub id: String,
+    /// The command, quoted for a shell.
+    pub command: String,
+    /// Where it runs, absolute.
+    pub cwd: String,
+    /// The session that runs it, if that is known.
+    pub session: Option<SessionKey>,
+}
+
+/// How a command that `tma1 build` runs ended or stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WrappedEnd {
+    /// It goes on, and all is right.
+    Green,
+    /// It goes on, and something is wrong.
+    Red,
+    /// It has exited with this status.
+    Exited(i64),
+    /// This signal has ended it.
+    Killed(i64),
+    /// It went on until somebody ended it.
+    Quit,
+}
+
+impl WrappedEnd {
+    /// How the log calls what became of `command`: `passed`, `failed`, `interrupted` or `unknown`.
+    pub fn name(self, command: &Command) -> &'static str {
+        match Outcome::of_wrapped(self, command) {
+            Outcome::Succeeded => "passed",
+            Outcome::Failed { .. } => "failed",
+            Outcome::Interrupted => "interrupted",
+            Outcome::Unknown => "unknown",
+        }
     }
 }
 

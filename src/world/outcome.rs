@@ -1,6 +1,7 @@
 //! How a tool call ended.
 
-use crate::agent::{Report, Status, beginning};
+use crate::agent::{Command, Report, Status, beginning};
+use crate::world::WrappedEnd;
 
 const MAX_ERROR_BYTES: usize = 512;
 const MAX_PLACE_BYTES: usize = 512;
@@ -26,6 +27,24 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
+    /// What the end of a command that `tma1 build` runs says. Who ends it by hand says nothing of the
+    /// project, and a command that goes on has ended when all was said.
+    pub(super) fn of_wrapped(end: WrappedEnd, command: &Command) -> Self {
+        /// `SIGHUP`, `SIGINT`, `SIGPIPE`, `SIGTERM`.
+        const BY_HAND: [i64; 4] = [1, 2, 13, 15];
+        const BY_SIGNAL: i64 = 128;
+        match end {
+            WrappedEnd::Green => Self::Succeeded,
+            WrappedEnd::Red => Self::Failed { exit_code: None },
+            WrappedEnd::Exited(code) => command.status_of_exit(code).into(),
+            WrappedEnd::Quit => Self::Interrupted,
+            WrappedEnd::Killed(signal) if BY_HAND.contains(&signal) => Self::Interrupted,
+            WrappedEnd::Killed(signal) => {
+                Self::Failed { exit_code: Some(BY_SIGNAL.saturating_add(signal)) }
+            }
+        }
+    }
+
     pub(super) fn is_failure(self) -> bool {
         matches!(self, Self::Failed { .. })
     }

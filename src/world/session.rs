@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::agent::{
-    Command, EventKind, HookEvent, StartSource, Status, ToolAction, ToolCall, ToolResult,
+    Command, EventKind, HookEvent, Report, StartSource, Status, ToolAction, ToolCall, ToolResult,
 };
 use crate::clock::Timestamp;
 use crate::world::anomaly::{Said, is_document};
@@ -125,7 +125,11 @@ impl Session {
                 self.files.edit(written, removed, by_subagent, at);
             }
             ToolAction::Edit { .. } if !by_subagent => self.note_attempt(&result.call, at),
-            ToolAction::Run(command) => self.note_run(command, result, outcome, at),
+            ToolAction::Run(command) => {
+                // The exit status of what hides it is nobody's that matters.
+                let id = result.call.id.as_ref().filter(|_| command.tells_status);
+                self.note_run(command, id, &result.report, outcome, at);
+            }
             ToolAction::Read { .. }
             | ToolAction::Edit { .. }
             | ToolAction::Search
@@ -224,10 +228,12 @@ impl Session {
         }
     }
 
-    fn note_run(
+    /// A build or test in the session's project has ended.
+    pub(super) fn note_run(
         &mut self,
         command: &Command,
-        result: &ToolResult,
+        call: Option<&String>,
+        report: &Report,
         outcome: Outcome,
         at: Timestamp,
     ) {
@@ -236,9 +242,7 @@ impl Session {
             edits(files, project, since.unwrap_or(start))
                 .map(|path| Edited { path, relative: project.relative(path) })
         };
-        // The exit status of what hides it is nobody's that matters.
-        let id = result.call.id.as_ref().filter(|_| command.tells_status);
-        self.runs.record(command, id, outcome, &result.report, at, edited_since);
+        self.runs.record(command, call, outcome, report, at, edited_since);
     }
 
     fn begin_turn(&mut self, id: Option<&String>, at: Timestamp) {

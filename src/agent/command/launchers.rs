@@ -69,7 +69,7 @@ impl Launcher {
 }
 
 /// Those that do not change what the command is: it is the same with them and without.
-const BARE: [Launcher; 8] = [
+const BARE: [Launcher; 9] = [
     launcher("time"),
     launcher("exec"),
     launcher("nohup"),
@@ -78,6 +78,13 @@ const BARE: [Launcher; 8] = [
     launcher("gtimeout").valued(&["-s", "-k"]).operands(1),
     launcher("nice").valued(&["-n"]),
     launcher("stdbuf").valued(&["-i", "-o", "-e"]),
+    // Ours, which tells the daemon of what a person builds. What an agent runs, its hooks tell.
+    launcher("tma1").verbs(&["build"]).valued(&[
+        "--tag",
+        "--filter-regex",
+        "--debounce",
+        "--project",
+    ]),
 ];
 
 /// Those that choose an environment or a version.
@@ -165,6 +172,10 @@ mod tests {
             ("coverage run -m pytest", "pytest"),
             ("npm install", "npm install"),
             ("uv sync", "uv sync"),
+            ("tma1 build -- cargo test", "cargo test"),
+            ("tma1 build --watch --tag a --debounce 1s -- npx tsc", "tsc"),
+            ("~/.local/bin/tma1 build --project /x -- make", "make"),
+            ("tma1 status", "tma1 status"),
             ("time", ""),
             ("", ""),
         ] {

@@ -16,6 +16,7 @@ pub(super) use line::Line;
 use scope::Scope;
 
 use crate::agent::Status;
+use crate::agent::shell::{self, Script};
 
 /// With what `timeout` exits when the time is over.
 const TIMED_OUT: i64 = 124;
@@ -53,6 +54,17 @@ impl Command {
             is_limited: false,
             scopes: Vec::new(),
         }
+    }
+
+    /// A command that is said to build or to test, and is the whole of what is run.
+    pub fn of_build(text: &str, cwd: &str) -> Self {
+        let text = shell::unwrapped(text);
+        let mut command = Line::new(&text, Script::parse(&text).as_ref(), cwd).command;
+        if command.purpose == Purpose::Other {
+            command.purpose = Purpose::Build;
+            (command.tells_status, command.fails_alone) = (true, true);
+        }
+        command
     }
 
     /// By which two runs of the same command in the same directory are known as such.

@@ -71,6 +71,11 @@ impl Output {
 }
 
 impl Report {
+    /// What these lines of an output say.
+    pub fn of_lines(lines: &[String]) -> Self {
+        Self::of_output(&Output::new(&lines.join("\n")))
+    }
+
     /// What `output` says.
     pub(super) fn of_output(output: &Output) -> Self {
         let lines = output.lines();

@@ -152,8 +152,10 @@ impl Rows {
                 output: i64::try_from(usage.output).unwrap_or(i64::MAX),
             }),
             Observation::Indexed { root, index } => self.projects.push((root, index)),
-            // Its files were named by the call itself.
-            Observation::Edited { .. } => {}
+            // Its files were named by the call itself; and a build is no observation of an event.
+            Observation::Edited { .. }
+            | Observation::BuildBegan { .. }
+            | Observation::BuildTold { .. } => {}
         }
     }
 }

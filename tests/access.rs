@@ -18,9 +18,10 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 /// Each endpoint, with the method that it takes and the status for whoever may ask. The last one ends
 /// the daemon.
-const ENDPOINTS: [(&str, &str, u16); 14] = [
+const ENDPOINTS: [(&str, &str, u16); 15] = [
     ("GET", "/health", 200),
     ("POST", "/api/hooks", 200),
+    ("POST", "/api/builds", 400),
     ("GET", "/api/session-state?agent=claude-code&session=none", 404),
     ("GET", "/api/project-state?cwd=/", 404),
     ("GET", "/api/status", 200),

@@ -12,6 +12,8 @@ mod about;
 #[cfg(target_os = "linux")]
 mod access;
 mod agents;
+#[cfg(unix)]
+mod build;
 mod daemon;
 mod doctor;
 mod field_cases;

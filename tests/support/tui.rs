@@ -54,6 +54,11 @@ impl Tui {
         self.keys.write_all(b"\r").unwrap();
     }
 
+    /// Presses keys that are no line.
+    pub fn press(&mut self, keys: &[u8]) {
+        self.keys.write_all(keys).unwrap();
+    }
+
     /// Waits until `condition` holds.
     #[track_caller]
     pub fn wait_until(&self, what: &str, mut condition: impl FnMut() -> bool) {

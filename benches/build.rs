@@ -8,7 +8,13 @@
 //! daemon that reads along. Prints medians and the ratio of the throughputs, and what a command that does
 //! nothing takes.
 
-#![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a benchmark fails by panicking"
+)]
 
 #[expect(dead_code, unused_imports, reason = "the tests use the rest")]
 #[path = "../tests/support/mod.rs"]

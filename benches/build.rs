@@ -16,7 +16,7 @@
     reason = "a benchmark fails by panicking"
 )]
 
-#[expect(dead_code, unused_imports, reason = "the tests use the rest")]
+#[expect(dead_code, reason = "the tests use the rest")]
 #[path = "../tests/support/mod.rs"]
 mod support;
 

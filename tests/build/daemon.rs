@@ -17,7 +17,7 @@ const FAILING: &str = "echo 'Compiling shop'; echo 'error[E0308]: mismatched typ
                        echo ' --> src/cart.rs:12:5' >&2; exit 101";
 
 /// Posts an event of the session `s` in the project, and returns the answer.
-fn event(home: &TestHome, daemon: &Daemon, name: &str, more: Value) -> String {
+fn event(home: &TestHome, daemon: &Daemon, name: &str, more: &Value) -> String {
     let mut event = json!({ "hook_event_name": name, "session_id": "s", "cwd": home.project() });
     event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     daemon.post_event(event.to_string().as_bytes(), "").1
@@ -28,7 +28,7 @@ fn event(home: &TestHome, daemon: &Daemon, name: &str, more: Value) -> String {
 fn await_block(home: &TestHome, daemon: &Daemon, text: &str) -> String {
     let deadline = clock::monotonic() + Duration::from_secs(20);
     loop {
-        let block = event(home, daemon, "UserPromptSubmit", json!({ "prompt": "go on" }));
+        let block = event(home, daemon, "UserPromptSubmit", &json!({ "prompt": "go on" }));
         if block.contains(text) {
             return block;
         }
@@ -50,7 +50,7 @@ fn rows(home: &TestHome) -> Vec<String> {
 fn agents_learn_what_a_person_has_built() {
     let home = TestHome::new();
     let daemon = Daemon::start(&home);
-    event(&home, &daemon, "SessionStart", json!({ "source": "startup" }));
+    event(&home, &daemon, "SessionStart", &json!({ "source": "startup" }));
     let words = ["sh", "-c", FAILING];
     let ended = run(wrapped(&home, &["--tag", "shop"], &words), b"");
     assert_eq!(ended, run(bare(&home, &words), b""));
@@ -88,8 +88,8 @@ fn a_build_of_an_agent_counts_once() {
     fs_err::write(home.project().join("Makefile"), "all:\n\t@echo 'a.c:1:2: error: x'; exit 2\n")
         .unwrap();
     let daemon = Daemon::start(&home);
-    event(&home, &daemon, "SessionStart", json!({ "source": "startup" }));
-    let call = |more: Value| {
+    event(&home, &daemon, "SessionStart", &json!({ "source": "startup" }));
+    let call = |more: &Value| {
         let mut call = json!({
             "tool_name": "Bash", "tool_use_id": "t1",
             "tool_input": { "command": "tma1 build -- make" },
@@ -97,12 +97,12 @@ fn a_build_of_an_agent_counts_once() {
         call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         call
     };
-    event(&home, &daemon, "PreToolUse", call(json!({})));
+    event(&home, &daemon, "PreToolUse", &call(&json!({})));
     let mut command = wrapped(&home, &[], &["make"]);
     command.env("CLAUDE_CODE_SESSION_ID", "s");
     assert_eq!(run(command, b"").status, Some(2));
     let error = json!({ "error": "Exit code 2\na.c:1:2: error: x", "is_interrupt": false });
-    event(&home, &daemon, "PostToolUseFailure", call(error));
+    event(&home, &daemon, "PostToolUseFailure", &call(&error));
     await_block(&home, &daemon, "a.c:1");
     let status = home.tma1_fed(&["hook"], "");
     assert_eq!(status.status, Some(0));
@@ -116,7 +116,7 @@ fn a_build_of_an_agent_counts_once() {
 fn a_server_that_goes_on_tells_its_state() {
     let home = TestHome::new();
     let daemon = Daemon::start(&home);
-    event(&home, &daemon, "SessionStart", json!({ "source": "startup" }));
+    event(&home, &daemon, "SessionStart", &json!({ "source": "startup" }));
     let script = "echo '10:00:01 AM - Starting compilation in watch mode...'; \
         echo 'src/a.ts(3,5): error TS2322: wrong type'; \
         echo '10:00:03 AM - Found 1 error. Watching for file changes.'; read x; \
@@ -141,7 +141,7 @@ fn a_server_that_goes_on_tells_its_state() {
 fn secrets_are_kept_nowhere_and_a_filter_keeps_lines_back() {
     let home = TestHome::new();
     let daemon = Daemon::start(&home);
-    event(&home, &daemon, "SessionStart", json!({ "source": "startup" }));
+    event(&home, &daemon, "SessionStart", &json!({ "source": "startup" }));
     // Put together here, so that nobody takes it for a leaked one.
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let script =

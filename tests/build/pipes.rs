@@ -51,10 +51,8 @@ fn the_order_of_both_streams_is_kept_where_they_are_one() {
     let home = TestHome::new();
     let script = "i=0; while [ $i -lt 500 ]; do echo o$i; echo e$i >&2; i=$((i+1)); done";
     let file = home.tmp().join("both");
-    let mut expected = String::new();
-    for number in 0..500 {
-        expected += &format!("o{number}\ne{number}\n");
-    }
+    let pairs: Vec<_> = (0..500).map(|number| format!("o{number}\ne{number}\n")).collect();
+    let expected = pairs.concat();
     let both = fs_err::File::create(&file).unwrap().into_parts().0;
     let mut command = wrapped(&home, &[], &["sh", "-c", script]);
     command.stdin(Stdio::null()).stdout(both.try_clone().unwrap()).stderr(both);

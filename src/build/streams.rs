@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::fstat;
 use rustix::io::{Errno, read, write};
@@ -17,8 +18,12 @@ use super::tap::{Stream, Tap};
 use super::terminal::Terminal;
 use crate::clock;
 
-/// How much is read at once, in bytes; a pipe holds as much.
+/// How much is read at once, in bytes.
 const CHUNK: usize = 64 * 1024;
+
+/// How much the command can write ahead of us, in bytes.
+#[cfg(target_os = "linux")]
+const PIPE: usize = 256 * 1024;
 
 /// How long nothing must come once the command has ended, and how long it may take in all, until the
 /// rest is left to another process.
@@ -103,8 +108,18 @@ impl Way {
             return Ok(Self { stream, ours, theirs, terminal });
         }
         let (ours, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
+        widen(&ours);
         Ok(Self { stream, ours: Arc::new(ours), theirs, terminal: None })
     }
+}
+
+/// Gives a pipe more room, so that a command that writes much is stopped less often by our being there.
+/// The system may have a reason to refuse.
+fn widen(pipe: &OwnedFd) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE);
+    #[cfg(not(target_os = "linux"))]
+    let _ = pipe;
 }
 
 /// Whether two streams are one, so that the order of what is written to both can be seen.
@@ -126,7 +141,7 @@ impl Relay {
     /// Until nobody writes or reads any more. Once the command has ended, until nothing more comes: what
     /// is returned then is still open.
     fn run(self, sink: &impl AsFd) -> Option<Rest> {
-        let mut chunk = vec![0; CHUNK];
+        let mut chunk = Vec::with_capacity(CHUNK);
         let mut last = None;
         loop {
             let ready = ready(
@@ -137,13 +152,12 @@ impl Relay {
             );
             match ready {
                 Ready::Source => {
-                    let read = read_some(&self.ours, &mut chunk)?;
+                    read_some(&self.ours, &mut chunk)?;
                     if let Some(terminal) = &self.terminal {
                         terminal.lock().unwrap_or_else(PoisonError::into_inner).follow();
                     }
-                    let said = chunk.get(..read).unwrap_or_default();
-                    write_all(sink, said).ok()?;
-                    self.tap.push(self.stream, said);
+                    write_all(sink, &chunk).ok()?;
+                    self.tap.push(self.stream, &mut chunk);
                 }
                 // The command learns it as it would without us: its next write fails.
                 Ready::Over => return None,
@@ -200,13 +214,14 @@ fn ready(
     }
 }
 
-/// How many bytes were read; none at the end. A terminal that nobody has open any more ends in an error.
-fn read_some(source: impl AsFd, chunk: &mut [u8]) -> Option<usize> {
+/// Fills the empty `chunk` with what is there; none at the end. A terminal that nobody has open any more
+/// ends in an error.
+fn read_some(source: impl AsFd, chunk: &mut Vec<u8>) -> Option<()> {
     loop {
-        match read(&source, &mut *chunk) {
+        match read(&source, spare_capacity(chunk)) {
             Err(Errno::INTR | Errno::AGAIN) => {}
             Ok(0) | Err(_) => return None,
-            Ok(read) => return Some(read),
+            Ok(_) => return Some(()),
         }
     }
 }
@@ -229,11 +244,12 @@ fn write_all(sink: &impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
 
 /// Copies `source` to `sink` until nobody writes or reads any more.
 pub(super) fn carry_over(source: &impl AsFd, sink: &impl AsFd) {
-    let mut chunk = vec![0; CHUNK];
-    while let Some(read) = read_some(source, &mut chunk) {
-        if write_all(sink, chunk.get(..read).unwrap_or_default()).is_err() {
+    let mut chunk = Vec::with_capacity(CHUNK);
+    while let Some(()) = read_some(source, &mut chunk) {
+        if write_all(sink, &chunk).is_err() {
             break;
         }
+        chunk.clear();
     }
 }
 

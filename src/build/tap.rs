@@ -57,17 +57,23 @@ pub(super) struct Taken {
 }
 
 impl Tap {
-    /// Notes what the command has said.
-    pub(super) fn push(&self, stream: Stream, bytes: &[u8]) {
+    /// Notes what the command has said, and leaves `said` empty. Much of it is not copied, its memory is
+    /// exchanged for that of what is dropped: in a flood that is most of what reading along costs.
+    pub(super) fn push(&self, stream: Stream, said: &mut Vec<u8>) {
         let mut state = self.state();
         let was_empty = state.pieces.is_empty();
-        state.waiting += bytes.len();
+        let capacity = said.capacity();
+        state.waiting += said.len();
         match state.pieces.back_mut() {
-            Some(last) if last.stream == stream && last.bytes.len() + bytes.len() <= SMALL => {
-                last.bytes.extend_from_slice(bytes);
+            Some(last) if last.stream == stream && last.bytes.len() + said.len() <= SMALL => {
+                last.bytes.append(said);
+            }
+            _ if said.len() <= SMALL => {
+                state.pieces.push_back(Piece { stream, bytes: said.clone(), after_gap: false });
             }
             _ => {
-                state.pieces.push_back(Piece { stream, bytes: bytes.to_vec(), after_gap: false });
+                let bytes = std::mem::take(said);
+                state.pieces.push_back(Piece { stream, bytes, after_gap: false });
             }
         }
         while state.waiting > MAX_WAITING
@@ -78,8 +84,13 @@ impl Tap {
             if let Some(next) = state.pieces.front_mut() {
                 next.after_gap = true;
             }
+            if said.capacity() < capacity {
+                *said = oldest.bytes;
+            }
         }
         drop(state);
+        said.clear();
+        said.reserve(capacity);
         if was_empty {
             self.changed.notify_one();
         }
@@ -127,10 +138,14 @@ mod tests {
     #[test]
     fn what_is_said_comes_out_in_order_and_by_stream() {
         let tap = Tap::default();
-        tap.push(Stream::Output, b"a");
-        tap.push(Stream::Output, b"b");
-        tap.push(Stream::Error, b"c");
-        tap.push(Stream::Output, b"d");
+        for (stream, said) in [
+            (Stream::Output, "a"),
+            (Stream::Output, "b"),
+            (Stream::Error, "c"),
+            (Stream::Output, "d"),
+        ] {
+            tap.push(stream, &mut said.into());
+        }
         tap.close();
         let taken = tap.take(Duration::ZERO);
         let texts: Vec<_> = taken.pieces.iter().map(|it| (it.stream, &*it.bytes)).collect();
@@ -142,11 +157,13 @@ mod tests {
     #[test]
     fn of_a_flood_the_end_is_kept_and_the_rest_counted() {
         let tap = Tap::default();
-        let piece = vec![b'x'; 64 * 1024];
+        let mut chunk = Vec::with_capacity(64 * 1024);
         for _ in 0..100 {
-            tap.push(Stream::Output, &piece);
+            chunk.resize(64 * 1024, b'x');
+            tap.push(Stream::Output, &mut chunk);
+            assert!(chunk.is_empty() && chunk.capacity() == 64 * 1024);
         }
-        tap.push(Stream::Error, b"the end");
+        tap.push(Stream::Error, &mut "the end".into());
         tap.close();
         let taken = tap.take(Duration::ZERO);
         let kept: usize = taken.pieces.iter().map(|it| it.bytes.len()).sum();

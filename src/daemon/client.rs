@@ -23,6 +23,11 @@ use crate::platform::{self, SocketOwner};
 /// stranger on the same port, whose words must not reach a model.
 pub const PROTOCOL_HEADER: &str = "tma1-protocol";
 
+/// The response header by which the answer to a hook says `yes` if the event is in the log, where it
+/// survives whatever happens to the daemon. An answer without it was given so that the agent need not
+/// wait any longer for the disk.
+pub const LOGGED_HEADER: &str = "tma1-logged";
+
 /// The version of the protocol between client and daemon.
 pub const PROTOCOL_VERSION: &str = "1";
 

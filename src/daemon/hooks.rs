@@ -26,8 +26,9 @@ use crate::store::{BuildEntry, Database, Entry, EventLog, Memory, StoreError};
 use crate::world::{BuildStatus, Finding, Observation, SessionState, Settings, World};
 
 /// How long an answer waits for its event to be in the log. A hook waits 500 ms in all; a disk that
-/// takes longer than this costs the log its promise, not the agent its answer.
-const LOG_WAIT: Duration = Duration::from_millis(150);
+/// takes longer than this costs the log its promise, which the answer then does not give, and not the
+/// agent its answer.
+const LOG_WAIT: Duration = Duration::from_millis(250);
 
 /// How long, and how many, events are folded before the first answer.
 const REBUILD_TIME: Duration = Duration::from_millis(250);
@@ -36,6 +37,20 @@ const MAX_REBUILT_BUILDS: i64 = 1_000;
 
 /// A larger payload is read on another thread, so that small ones are answered meanwhile.
 const LARGE: usize = 64 * 1024;
+
+/// What a hook gets.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub reply: Reply,
+    /// Whether its event is in the log: even if the daemon is killed now, it is not lost.
+    pub is_logged: bool,
+}
+
+impl Answered {
+    fn unlogged(reply: Reply) -> Self {
+        Self { reply, is_logged: false }
+    }
+}
 
 /// Takes hook events.
 #[derive(Debug)]
@@ -111,9 +126,9 @@ impl Hooks {
     }
 
     /// Takes one event and answers it.
-    pub(super) async fn handle(&self, agent: Agent, envelope: Envelope, body: Bytes) -> Reply {
+    pub(super) async fn handle(&self, agent: Agent, envelope: Envelope, body: Bytes) -> Answered {
         if let Some(probe) = Probe::read(&body) {
-            return envelope.seal(&probe.event, probe.answer());
+            return Answered::unlogged(envelope.seal(&probe.event, probe.answer()));
         }
         let (now, begun) = (clock::now(), clock::monotonic());
         let (event, payload, root) = match self.look_at(agent, body).await {
@@ -150,7 +165,7 @@ impl Hooks {
         }
         let reply = if self.injection { envelope.seal(&event.name, answer) } else { Reply::Empty };
         self.counters.count(&event.name, Outcome::of(&reply), clock::monotonic() - begun);
-        reply
+        Answered { reply, is_logged: logged }
     }
 
     /// Writes the block to a file, if that is wanted, while nobody waits for it.
@@ -202,10 +217,10 @@ impl Hooks {
             for entry in recalled.entries {
                 folding.take(entry, &projects);
             }
-            Some((key, folding.rebuilt.world, recalled.before))
+            Some((key, folding.rebuilt.world, recalled.totals))
         });
-        if let Some((key, world, before)) = recalled.await? {
-            self.world().take_over(&key, world, before);
+        if let Some((key, world, totals)) = recalled.await? {
+            self.world().take_over(&key, world, totals);
         }
         Ok(())
     }
@@ -338,7 +353,7 @@ impl Hooks {
     }
 
     /// Counts a request that is no event, mentions it once a minute, and answers with nothing.
-    pub(super) fn reject(&self, reason: &Unusable) -> Reply {
+    pub(super) fn reject(&self, reason: &Unusable) -> Answered {
         self.counters.count_rejected();
         if let Some(count) = self.rejected.count(clock::now()) {
             let reason = anyhow::Chain::new(reason).map(ToString::to_string).collect::<Vec<_>>();
@@ -347,7 +362,7 @@ impl Hooks {
             let reason = redacted.as_deref().unwrap_or(&reason);
             tracing::warn!(count, reason, "requests that are no hook events");
         }
-        Reply::Empty
+        Answered::unlogged(Reply::Empty)
     }
 }
 

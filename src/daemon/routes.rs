@@ -11,15 +11,15 @@ use hyper::{Method, Request, Response, StatusCode};
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::agent::{Agent, Envelope, Reply};
+use crate::agent::{Agent, Envelope};
 use crate::clock;
 use crate::daemon::MAX_EVENT_BYTES;
 use crate::daemon::access::{self, Refusal};
 use crate::daemon::agent_api;
 use crate::daemon::builds::MAX_MESSAGE_BYTES;
-use crate::daemon::client::{Health, PROTOCOL_HEADER, PROTOCOL_VERSION, Status};
+use crate::daemon::client::{Health, LOGGED_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION, Status};
 use crate::daemon::history::History;
-use crate::daemon::hooks::{Hooks, Unusable};
+use crate::daemon::hooks::{Answered, Hooks, Unusable};
 use crate::daemon::state::{self, Question};
 use crate::daemon::token::Token;
 use crate::export::Exporter;
@@ -76,8 +76,13 @@ impl Routes {
         match (head.uri.path(), &head.method) {
             ("/health", &Method::GET) => health(hooks),
             ("/api/hooks", &Method::POST) => {
-                let reply = event(hooks, head.uri.query().unwrap_or_default(), body).await;
-                content(StatusCode::OK, reply.content_type(), reply.into_body())
+                let Answered { reply, is_logged } =
+                    event(hooks, head.uri.query().unwrap_or_default(), body).await;
+                let mut response = content(StatusCode::OK, reply.content_type(), reply.into_body());
+                if is_logged {
+                    response.headers_mut().insert(LOGGED_HEADER, HeaderValue::from_static("yes"));
+                }
+                response
             }
             ("/api/builds", &Method::POST) => build(hooks, body).await,
             ("/api/session-state", &Method::GET) => {
@@ -208,7 +213,7 @@ async fn build(hooks: &Hooks, body: Incoming) -> HttpResponse {
 }
 
 /// A hook always gets 200: to its agent a failure of ours must look like nothing to say.
-async fn event(hooks: &Hooks, query: &str, body: Incoming) -> Reply {
+async fn event(hooks: &Hooks, query: &str, body: Incoming) -> Answered {
     let Some((agent, envelope)) = source(query) else {
         return hooks.reject(&Unusable::Source(query.to_owned()));
     };

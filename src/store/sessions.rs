@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use crate::agent::{Agent, SessionKey};
 use crate::clock::Timestamp;
 use crate::store::{Database, Entry, StoreError};
+use crate::world::Totals;
 
 /// How many events of a session are read when it goes on.
 const RECALLED: i64 = 2_000;
@@ -15,8 +16,8 @@ const RECALLED: i64 = 2_000;
 /// A session that the log knows, and the last of its events.
 #[derive(Debug)]
 pub struct Recalled {
-    /// When it began and how many tool calls it has made, if it has more events than these.
-    pub before: Option<(Timestamp, u64)>,
+    /// What it came to in all, if it has more events than these.
+    pub totals: Option<Totals>,
     /// The last of its events, in their order.
     pub entries: Vec<Entry>,
 }
@@ -43,15 +44,19 @@ impl Memory {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
         let (agent, id) = (key.agent.name(), &key.id);
-        let known = "SELECT first_ts, tool_calls FROM tma1_sessions
+        let known = "SELECT first_ts, tool_calls, failures FROM tma1_sessions
                      WHERE agent_source = ?1 AND session_id = ?2";
         let known = connection.query_row(known, params![agent, id], |row| {
-            Ok((Timestamp::from_unix_millis(row.get(0)?), row.get::<_, i64>(1)?))
+            Ok(Totals {
+                began_at: Timestamp::from_unix_millis(row.get(0)?),
+                tool_calls: row.get(1)?,
+                failed: row.get(2)?,
+                tools: Vec::new(),
+            })
         });
-        let Some((began_at, tool_calls)) = known.optional()? else {
+        let Some(mut totals) = known.optional()? else {
             return Ok(None);
         };
-        let tool_calls = u64::try_from(tool_calls).unwrap_or_default();
         let mut statement = connection.prepare(
             "SELECT ts, agent_source, project_root, observed, payload FROM tma1_hook_events
              WHERE session_id = ?1 AND agent_source = ?2 ORDER BY id DESC LIMIT ?3",
@@ -63,8 +68,25 @@ impl Memory {
         }
         entries.reverse();
         let is_whole = i64::try_from(entries.len()).is_ok_and(|read| read < RECALLED);
-        Ok(Some(Recalled { before: (!is_whole).then_some((began_at, tool_calls)), entries }))
+        if is_whole {
+            return Ok(Some(Recalled { totals: None, entries }));
+        }
+        totals.tools = tools(&connection, key)?;
+        Ok(Some(Recalled { totals: Some(totals), entries }))
     }
+}
+
+/// How often a session has called each tool; an event that was delivered twice counts once.
+fn tools(connection: &Connection, key: &SessionKey) -> rusqlite::Result<Vec<(String, u64)>> {
+    let mut statement = connection.prepare(
+        "SELECT tool_name, count(DISTINCT coalesce(tool_use_id, id)) FROM tma1_hook_events
+         WHERE session_id = ?1 AND agent_source = ?2 AND event_type = 'PreToolUse'
+             AND tool_name IS NOT NULL
+         GROUP BY tool_name",
+    )?;
+    let counts = statement
+        .query_map(params![key.id, key.agent.name()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    counts.collect()
 }
 
 impl Database {

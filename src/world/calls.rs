@@ -37,6 +37,19 @@ pub(super) struct Calls {
     known: Recent<Known>,
 }
 
+/// What a session came to, where not all of its events were folded.
+#[derive(Debug)]
+pub struct Totals {
+    /// Its first event.
+    pub began_at: Timestamp,
+    /// How many tool calls it has begun.
+    pub tool_calls: u64,
+    /// How many of them have failed.
+    pub failed: u64,
+    /// How many there are of each tool.
+    pub tools: Vec<(String, u64)>,
+}
+
 /// A tool call that was begun.
 #[derive(Debug)]
 pub(super) struct Action {
@@ -167,6 +180,18 @@ impl Calls {
     /// Whether the call is under way.
     pub(super) fn is_under_way(&self, id: &str) -> bool {
         self.known.get(id).is_some_and(|known| known.stage == Stage::UnderWay)
+    }
+
+    /// Counts as many as there were; the log may have forgotten some of what was folded.
+    pub(super) fn raise(&mut self, totals: Totals) {
+        self.begun = self.begun.max(totals.tool_calls);
+        self.failed = self.failed.max(totals.failed);
+        for (tool, calls) in totals.tools {
+            if self.tools.len() < MAX_TOOLS || self.tools.contains_key(&tool) {
+                let counted = self.tools.entry(tool).or_default();
+                *counted = calls.max(*counted);
+            }
+        }
     }
 
     /// The tools with their counts, most used first.

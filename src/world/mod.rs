@@ -32,7 +32,7 @@ use anomaly::Route;
 pub use anomaly::{Channel, Finding, Kind, Severity};
 pub use build_state::BuildStatus;
 use builds::Builds;
-pub use calls::RECENT_ACTIONS;
+pub use calls::{RECENT_ACTIONS, Totals};
 use files::{Author, Change};
 pub use files::{OWN_FILE, is_own_file};
 pub use observation::{Observation, Usage, WrappedBuild, WrappedEnd};
@@ -321,22 +321,17 @@ impl World {
     }
 
     /// Takes over a session that was folded apart, unless it is known by now. If only its last events
-    /// were folded, `whole` is when it began and how many tool calls it has made.
-    pub fn take_over(
-        &mut self,
-        key: &SessionKey,
-        mut other: Self,
-        whole: Option<(Timestamp, u64)>,
-    ) {
+    /// were folded, `totals` is what it came to in all.
+    pub fn take_over(&mut self, key: &SessionKey, mut other: Self, totals: Option<Totals>) {
         if self.knows(key) {
             return;
         }
         let Some(mut session) = other.sessions.remove(key) else {
             return;
         };
-        if let Some((began_at, tool_calls)) = whole {
-            session.started_at = session.started_at.min(began_at);
-            session.calls.begun = session.calls.begun.max(tool_calls);
+        if let Some(totals) = totals {
+            session.started_at = session.started_at.min(totals.began_at);
+            session.calls.raise(totals);
         }
         let root = session.project.root();
         if self.builds.get(root).is_none()

@@ -20,6 +20,22 @@ pub fn request_as(
     headers: &str,
     body: &[u8],
 ) -> io::Result<(u16, String)> {
+    exchange(port, method, target, headers, body).map(|(status, _, body)| (status, body))
+}
+
+/// Posts a hook event, and tells whether the daemon says that it is in the log.
+pub fn is_logged(port: u16, event: &[u8]) -> io::Result<bool> {
+    let (status, head, _) = exchange(port, "POST", "/api/hooks", "", event)?;
+    Ok(status == 200 && head.contains("\r\ntma1-logged: yes"))
+}
+
+fn exchange(
+    port: u16,
+    method: &str,
+    target: &str,
+    headers: &str,
+    body: &[u8],
+) -> io::Result<(u16, String, String)> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     write!(
@@ -34,8 +50,8 @@ pub fn request_as(
     parse(&answer).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, answer))
 }
 
-fn parse(answer: &str) -> Option<(u16, String)> {
+fn parse(answer: &str) -> Option<(u16, String, String)> {
     let (head, body) = answer.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
-    Some((status, body.to_owned()))
+    Some((status, head.to_owned(), body.to_owned()))
 }

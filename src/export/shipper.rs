@@ -18,7 +18,7 @@ use crate::export::client::Client;
 use crate::export::outbox::{Batch, Outbox, Progress, tables};
 use crate::export::schema::Table;
 use crate::export::{Report, Target};
-use lane::{Lane, SetAside};
+use lane::{Lane, Refused};
 
 /// For how long the log is read over one connection: the file may be another one by then.
 const REOPEN: Duration = Duration::from_secs(30);
@@ -128,8 +128,9 @@ impl Shipper {
     pub fn report(&self) -> Report {
         let (mut rows_behind, mut behind_since) = (0, None);
         if let Some((outbox, _)) = &self.outbox {
-            for (_, table) in tables() {
-                let cursor = self.progress.cursor(table);
+            for (place, table) in tables() {
+                let doubted = self.lanes.get(place).and_then(Lane::doubted_since);
+                let cursor = doubted.unwrap_or_else(|| self.progress.cursor(table));
                 let (rows, since) = outbox.waiting(table, cursor).unwrap_or_default();
                 rows_behind += rows;
                 behind_since = [behind_since, since].into_iter().flatten().min();
@@ -168,7 +169,7 @@ impl Shipper {
             self.prepare(now)?;
             self.is_prepared = true;
         }
-        let Some((place, table)) = self.next_table().inspect_err(|_| self.outbox = None)? else {
+        let Some((place, table)) = self.next_table(now).inspect_err(|_| self.outbox = None)? else {
             self.goes_on();
             return Ok(Next::Idle);
         };
@@ -203,7 +204,7 @@ impl Shipper {
     }
 
     /// The next table in turn of which rows wait.
-    fn next_table(&mut self) -> Result<Option<(usize, &'static Table)>, Setback> {
+    fn next_table(&mut self, now: Timestamp) -> Result<Option<(usize, &'static Table)>, Setback> {
         let (turn, count) = (self.turn, self.lanes.len());
         let mut all: Vec<_> = tables().collect();
         all.rotate_left(turn % count.max(1));
@@ -220,6 +221,11 @@ impl Shipper {
                 self.turn = place;
                 return Ok(Some((place, table)));
             }
+            // No other row shows whose fault it is that the last ones were refused.
+            if let Some(lane) = self.lanes.get(place).filter(|it| it.doubted_since().is_some()) {
+                let said = lane.said.clone();
+                self.halt(place, table, &said, now);
+            }
         }
         Ok(None)
     }
@@ -230,8 +236,10 @@ impl Shipper {
             (self.progress.cursor(table), self.target.ttl.map(|it| now.minus(it)));
         let host = self.progress.host.clone();
         let batch = self.outbox()?.batch(table, cursor, limit, oldest, &host)?;
-        if batch.tuples.is_empty() {
-            self.advance(table, &batch);
+        if batch.tuples.is_empty()
+            || self.lanes.get(place).is_some_and(|it| it.is_beyond_trial(batch.last))
+        {
+            self.advance(place, table, &batch);
             return Ok(());
         }
         let sql = table.insert() + &batch.tuples.join(", ");
@@ -253,15 +261,19 @@ impl Shipper {
         };
         match answer.verdict {
             Verdict::Done => {
-                lane.stored(count);
-                if lane.is_settled() {
-                    self.turn = place + 1;
-                }
                 self.is_remade = false;
                 self.goes_on();
                 self.progress.shipped += u64::try_from(count).unwrap_or(0);
                 self.progress.shipped_at = Some(now.as_unix_millis());
-                self.advance(table, batch);
+                self.advance(place, table, batch);
+                if let Some(lane) = self.lanes.get_mut(place) {
+                    if let Some(cursor) = lane.stored(count, batch.last) {
+                        self.progress.cursors.insert(table.name.to_owned(), cursor);
+                    }
+                    if lane.is_settled() {
+                        self.turn = place + 1;
+                    }
+                }
                 return Ok(());
             }
             Verdict::Retry => return Err(Setback::Passing(answer.said)),
@@ -276,7 +288,7 @@ impl Shipper {
             Verdict::TooLarge if count > 1 => lane.shrink(count),
             Verdict::BadRow | Verdict::Uncertain if count > 1 => lane.suspect(count),
             Verdict::BadRow | Verdict::Uncertain | Verdict::TooLarge => {
-                self.set_aside(place, table, batch, &answer.said, now);
+                self.refuse(place, table, batch, &answer.said, now);
             }
             Verdict::NoDatabase | Verdict::NoTable => {
                 self.is_prepared = false;
@@ -293,49 +305,65 @@ impl Shipper {
         Ok(())
     }
 
-    /// Passes over a row that the server does not take. If it takes none at all, that is not the rows'
-    /// fault: then they are kept for later, and the table waits.
-    fn set_aside(
-        &mut self,
-        place: usize,
-        table: &Table,
-        batch: &Batch,
-        said: &str,
-        now: Timestamp,
-    ) {
+    /// Passes over a row that the server does not take. It is given up only when another one was stored
+    /// and it is refused again: if the server takes none at all, that is not the rows' fault, and the
+    /// table waits.
+    fn refuse(&mut self, place: usize, table: &Table, batch: &Batch, said: &str, now: Timestamp) {
         let cursor = self.progress.cursor(table);
         let Some(lane) = self.lanes.get_mut(place) else {
             return;
         };
-        match lane.set_aside(cursor) {
-            SetAside::One => {
+        match lane.refuse(cursor, batch.last) {
+            Refused::Doubtful => {
+                said.clone_into(&mut lane.said);
+                self.advance(place, table, batch);
+            }
+            Refused::Bad => {
                 self.progress.set_aside += 1;
-                self.advance(table, batch);
+                self.advance(place, table, batch);
                 if let Some(rows) = self.refused.count(now) {
                     let (table, row) = (table.name, batch.last);
                     tracing::warn!(table, row, rows, reason = said, "rows were not exported");
                 }
                 self.set_aside = Some(format!("row {} of {}: {said}", batch.last, table.name));
             }
-            SetAside::AllSince { cursor, rows } => {
-                lane.halt(format!("{} takes no row: {said}", table.name), now);
-                self.progress.set_aside = self.progress.set_aside.saturating_sub(rows);
-                self.progress.cursors.insert(table.name.to_owned(), cursor);
-                self.keep();
-            }
+            Refused::All => self.halt(place, table, said, now),
         }
     }
 
-    fn advance(&mut self, table: &Table, batch: &Batch) {
-        self.progress.expired += batch.expired;
-        self.progress.gaps += batch.gaps;
-        self.progress.cursors.insert(table.name.to_owned(), batch.last);
+    /// Leaves a table alone that takes none of the last rows; they are sent again later.
+    fn halt(&mut self, place: usize, table: &Table, said: &str, now: Timestamp) {
+        let Some(lane) = self.lanes.get_mut(place) else {
+            return;
+        };
+        if let Some(cursor) = lane.give_up_doubt() {
+            self.progress.cursors.insert(table.name.to_owned(), cursor);
+        }
+        lane.halt(format!("{} takes no row: {said}", table.name), now);
         self.keep();
     }
 
-    /// Keeps the progress. If that fails, some rows are sent again after a restart.
+    fn advance(&mut self, place: usize, table: &Table, batch: &Batch) {
+        self.progress.expired += batch.expired;
+        self.progress.gaps += batch.gaps;
+        let cursor = match self.lanes.get_mut(place) {
+            Some(lane) => lane.after_trial(batch.last),
+            None => batch.last,
+        };
+        self.progress.cursors.insert(table.name.to_owned(), cursor);
+        self.keep();
+    }
+
+    /// Keeps the progress, up to the first row that is not decided. If that fails, some rows are sent
+    /// again after a restart.
     fn keep(&mut self) {
-        let kept = self.outbox.as_ref().map_or(Ok(()), |(outbox, _)| outbox.keep(&self.progress));
+        let mut progress = self.progress.clone();
+        for (lane, (_, table)) in self.lanes.iter().zip(tables()) {
+            if let Some(cursor) = lane.doubted_since() {
+                progress.cursors.insert(table.name.to_owned(), cursor);
+            }
+        }
+        let kept = self.outbox.as_ref().map_or(Ok(()), |(outbox, _)| outbox.keep(&progress));
         if let Err(error) = kept {
             tracing::debug!(%error, "the progress of the export was not kept");
         }

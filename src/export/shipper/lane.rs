@@ -6,8 +6,8 @@ use crate::export::backoff::LONG;
 /// How many rows a statement has. The server takes the most rows a second at about this number.
 const MAX_ROWS: usize = 500;
 
-/// How many rows in a row are set aside before the fault is looked for elsewhere.
-const MAX_SET_ASIDE: u64 = 16;
+/// How many rows in a row are refused before the fault is looked for elsewhere.
+const MAX_DOUBTED: u64 = 16;
 
 /// The state of one table.
 #[derive(Debug)]
@@ -21,23 +21,43 @@ pub(super) struct Lane {
     pub is_migrated: bool,
     /// Why it is left alone, and until when.
     pub halted: Option<(String, Timestamp)>,
-    /// Where the cursor was before the rows that were set aside since one was stored, and how many
-    /// they are.
-    since_stored: Option<(i64, u64)>,
+    /// The rows that were refused since one was stored.
+    doubt: Option<Doubt>,
+    /// What the server said to the last row that it has refused.
+    pub said: String,
+    /// Where it comes to a decision on rows that were refused.
+    trial: Option<Trial>,
 }
 
-/// What is set aside.
+/// Rows that were refused one after the other, with none stored since: it may be the fault of the rows,
+/// or of the server.
+#[derive(Debug)]
+struct Doubt {
+    /// The cursor before them.
+    cursor: i64,
+    /// The last of them.
+    last: i64,
+    rows: u64,
+}
+
+/// Rows that are sent once more, one by one, after another one was stored.
+#[derive(Debug, Clone, Copy)]
+struct Trial {
+    /// The last of them.
+    last: i64,
+    /// Where it goes on after them.
+    resume: i64,
+}
+
+/// What a row is that was refused alone.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum SetAside {
-    /// This row.
-    One,
-    /// None: it is each of the last ones.
-    AllSince {
-        /// The cursor before them.
-        cursor: i64,
-        /// How many were set aside already.
-        rows: u64,
-    },
+pub(super) enum Refused {
+    /// A bad one: others were stored before, and after.
+    Bad,
+    /// Nothing that can be said yet.
+    Doubtful,
+    /// One of many, which are all refused.
+    All,
 }
 
 impl Default for Lane {
@@ -48,7 +68,9 @@ impl Default for Lane {
             tries: 0,
             is_migrated: false,
             halted: None,
-            since_stored: None,
+            doubt: None,
+            said: String::new(),
+            trial: None,
         }
     }
 }
@@ -56,6 +78,9 @@ impl Default for Lane {
 impl Lane {
     /// How many rows the next statement has: half of those with a bad one among them.
     pub(super) fn limit(&self) -> usize {
+        if self.trial.is_some() {
+            return 1;
+        }
         self.suspected.map_or(self.rows, |rows| (rows / 2).max(1).min(self.rows))
     }
 
@@ -64,13 +89,46 @@ impl Lane {
         self.suspected.is_none()
     }
 
-    pub(super) fn stored(&mut self, rows: usize) {
-        self.suspected =
-            self.suspected.and_then(|left| left.checked_sub(rows)).filter(|it| *it > 0);
-        self.rows = (self.rows * 2).min(MAX_ROWS);
+    /// So many `rows` were stored, up to `last`. Where the cursor has to be then, if not there: the server
+    /// takes rows, so those that it has refused are tried once more.
+    pub(super) fn stored(&mut self, rows: usize, last: i64) -> Option<i64> {
+        if self.trial.is_none() {
+            self.suspected =
+                self.suspected.and_then(|left| left.checked_sub(rows)).filter(|it| *it > 0);
+            self.rows = (self.rows * 2).min(MAX_ROWS);
+        }
         self.tries = 0;
         self.is_migrated = false;
-        self.since_stored = None;
+        let doubt = self.doubt.take()?;
+        self.trial = Some(Trial { last: doubt.last, resume: last });
+        Some(doubt.cursor)
+    }
+
+    /// Where the cursor has to be when it is at `cursor`: after the rows that were tried once more it goes
+    /// on where it was.
+    pub(super) fn after_trial(&mut self, cursor: i64) -> i64 {
+        match self.trial {
+            Some(trial) if cursor >= trial.last => {
+                self.trial = None;
+                trial.resume
+            }
+            _ => cursor,
+        }
+    }
+
+    /// Whether the row at `last` is none of those that are tried once more, though there are some.
+    pub(super) fn is_beyond_trial(&self, last: i64) -> bool {
+        self.trial.is_some_and(|trial| last > trial.last)
+    }
+
+    /// The cursor before the first row of which nothing can be said yet.
+    pub(super) fn doubted_since(&self) -> Option<i64> {
+        self.doubt.as_ref().map(|doubt| doubt.cursor)
+    }
+
+    /// Nothing is doubted any more; the cursor before what was.
+    pub(super) fn give_up_doubt(&mut self) -> Option<i64> {
+        self.doubt.take().map(|doubt| doubt.cursor)
     }
 
     /// There is a bad one among `rows`.
@@ -84,16 +142,20 @@ impl Lane {
         self.rows = (rows / 2).max(1);
     }
 
-    /// Sets the row after `cursor` aside.
-    pub(super) fn set_aside(&mut self, cursor: i64) -> SetAside {
+    /// The row `row`, with the cursor before it at `cursor`, was refused, and it was alone.
+    pub(super) fn refuse(&mut self, cursor: i64, row: i64) -> Refused {
         self.suspected = None;
         self.tries = 0;
-        let (first, rows) = self.since_stored.take().unwrap_or((cursor, 0));
-        if rows == MAX_SET_ASIDE {
-            return SetAside::AllSince { cursor: first, rows };
+        if self.trial.is_some() {
+            return Refused::Bad;
         }
-        self.since_stored = Some((first, rows + 1));
-        SetAside::One
+        let doubt = self.doubt.get_or_insert(Doubt { cursor, last: row, rows: 0 });
+        if doubt.rows == MAX_DOUBTED {
+            return Refused::All;
+        }
+        doubt.rows += 1;
+        doubt.last = row;
+        Refused::Doubtful
     }
 
     pub(super) fn halt(&mut self, error: String, now: Timestamp) {
@@ -106,45 +168,56 @@ impl Lane {
 mod tests {
     use super::*;
 
-    /// How many statements it takes to pass `bad` among `count` rows, and which rows were set aside.
-    fn pass(count: usize, bad: &[usize]) -> (usize, Vec<usize>) {
-        let (mut lane, mut cursor, mut statements, mut aside) = (Lane::default(), 0, 0, Vec::new());
+    /// How many statements it takes to pass `bad` among `count` rows, and which rows are found bad.
+    fn pass(count: i64, bad: &[i64]) -> (usize, Vec<i64>) {
+        let (mut lane, mut cursor, mut statements, mut found) = (Lane::default(), 0, 0, Vec::new());
         while cursor < count {
-            let rows = lane.limit().min(count - cursor);
+            let rows = i64::try_from(lane.limit()).unwrap().min(count - cursor);
+            let last = cursor + rows;
             statements += 1;
-            if (cursor..cursor + rows).all(|row| !bad.contains(&row)) {
-                lane.stored(rows);
-                cursor += rows;
+            if (cursor + 1..=last).all(|row| !bad.contains(&row)) {
+                cursor = lane.stored(usize::try_from(rows).unwrap(), last).unwrap_or(last);
             } else if rows > 1 {
-                lane.suspect(rows);
+                lane.suspect(usize::try_from(rows).unwrap());
+                continue;
             } else {
-                assert_eq!(lane.set_aside(0), SetAside::One);
-                aside.push(cursor);
-                cursor += 1;
+                match lane.refuse(cursor, last) {
+                    Refused::Bad => found.push(last),
+                    refused => assert_eq!(refused, Refused::Doubtful),
+                }
+                cursor = last;
             }
+            cursor = lane.after_trial(cursor);
         }
-        (statements, aside)
+        (statements, found)
     }
 
     #[test]
     fn a_bad_row_is_found_by_halves() {
-        for bad in [0, 1, 249, 250, 498, 499] {
-            let (statements, aside) = pass(500, &[bad]);
-            assert_eq!(aside, [bad]);
-            assert!(statements <= 12, "{bad}: {statements}");
+        for bad in [1, 2, 250, 251, 499] {
+            let (statements, found) = pass(500, &[bad]);
+            assert_eq!(found, [bad]);
+            assert!(statements <= 13, "{bad}: {statements}");
         }
-        assert_eq!(pass(1500, &[3, 4, 1499]).1, [3, 4, 1499]);
+        assert_eq!(pass(1500, &[4, 5, 1499]).1, [4, 5, 1499]);
         assert_eq!(pass(1500, &[]), (3, Vec::new()));
+    }
+
+    #[test]
+    fn the_last_row_is_not_found_bad_before_another_one_is_stored() {
+        assert!(pass(500, &[500]).1.is_empty());
+        assert_eq!(pass(501, &[500]).1, [500]);
     }
 
     #[test]
     fn where_no_row_is_taken_none_is_lost() {
         let mut lane = Lane::default();
         for cursor in 7..7 + 16 {
-            assert_eq!(lane.set_aside(cursor), SetAside::One);
+            assert_eq!(lane.refuse(cursor, cursor + 1), Refused::Doubtful);
         }
-        assert_eq!(lane.set_aside(23), SetAside::AllSince { cursor: 7, rows: 16 });
-        assert_eq!(lane.set_aside(7), SetAside::One);
+        assert_eq!(lane.refuse(23, 24), Refused::All);
+        assert_eq!((lane.give_up_doubt(), lane.doubted_since()), (Some(7), None));
+        assert_eq!(lane.refuse(7, 8), Refused::Doubtful);
     }
 
     #[test]
@@ -156,7 +229,7 @@ mod tests {
         }
         for rows in [62, 124, 248, 496, 500, 500] {
             assert_eq!(lane.limit(), rows);
-            lane.stored(rows);
+            assert_eq!(lane.stored(rows, 1), None);
         }
     }
 }
